@@ -1,0 +1,29 @@
+# `make demo` and `make test` are all a newcomer needs. Both create .venv when it is missing and
+# install once: the stamp file is newer than what it was made from until a dependency changes.
+PYTHON ?= python3
+BIN = .venv/bin
+INSTALLED = .venv/installed
+
+.PHONY: demo test slow lint clean
+
+demo: $(INSTALLED)
+	$(BIN)/humboldt demo --out demo-results
+
+test: $(INSTALLED)
+	$(BIN)/pytest -n 2
+
+slow: $(INSTALLED)
+	$(BIN)/pytest -m slow
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+
+$(INSTALLED): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check --editable '.[zoo,dev]'
+	touch $(INSTALLED)
+
+clean:
+	rm -rf .venv

@@ -1,0 +1,51 @@
+"""What can go wrong, said so that the reader knows what to do next.
+
+Every message holds three things: the value that was given, the rule it breaks, and the way out.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class HumboldtError(Exception):
+    """Anything Humboldt raises on purpose. `exit_code` is what the command line returns."""
+
+    exit_code = 1
+
+
+class UsageError(HumboldtError):
+    """The request was wrong; nothing has been run or written."""
+
+    exit_code = 2
+
+
+class RunError(HumboldtError):
+    """The request was right, but the run failed."""
+
+
+class Interrupted(HumboldtError):
+    """Stopped by the user with everything saved. 130 is what a shell reports for Ctrl-C."""
+
+    exit_code = 130
+
+
+class MissingExtra(UsageError):
+    """An optional dependency is needed and not installed."""
+
+    def __init__(self, module: str, extra: str) -> None:
+        super().__init__(
+            f"This needs `{module}`, which is not installed. It comes with an extra: pip install 'humboldt[{extra}]'"
+        )
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str], *, hint: str = "") -> UsageError:
+    """The error for a name that is not in a list, with the nearest ones that are.
+
+    >>> print(unknown_name("task", "paritycheck", ["even_pairs", "parity_check"]))
+    No task named 'paritycheck'. Did you mean 'parity_check'? Known: even_pairs, parity_check.
+    """
+    known = sorted(known)
+    nearest = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    guess = f" Did you mean {' or '.join(repr(n) for n in nearest)}?" if nearest else ""
+    listing = hint or (f"Known: {', '.join(known)}." if len(known) <= 20 else f"There are {len(known)} of them.")
+    return UsageError(f"No {kind} named {name!r}.{guess} {listing}")
