@@ -1,0 +1,7 @@
+"""What is true: alphabets, strings, tasks and their oracles. NumPy and Numba only."""
+
+from humboldt.languages._alphabet import Alphabet as Alphabet
+from humboldt.languages._strings import Pairs as Pairs
+from humboldt.languages._task import AbstractTask as AbstractTask
+from humboldt.languages._task import Problem as Problem
+from humboldt.languages._task import tasks as tasks

@@ -1,0 +1,39 @@
+"""A task: a language posed as a learning problem."""
+
+import enum
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from humboldt.languages._alphabet import Alphabet
+from humboldt.registry import Registry
+
+
+class Problem(enum.Enum):
+    """What a learner is asked for."""
+
+    NEXT_SYMBOL = "next symbol"
+    TRANSDUCTION = "transduction"
+    SEQUENCE_TO_SEQUENCE = "sequence to sequence"
+    CLASSIFICATION = "classification"
+
+
+class AbstractTask(ABC):
+    """Declares what generic code needs. A task is one object in one file, registered as `suite/task`.
+
+    `examples` are worked by hand (or printed in the paper), as `(input, target)` with symbols separated by single
+    spaces; a contract test holds the oracle to them.
+    """
+
+    problem: ClassVar[Problem]
+    input_alphabet: ClassVar[Alphabet]
+    output_alphabet: ClassVar[Alphabet]
+    chance: ClassVar[float]
+    examples: ClassVar[tuple[tuple[str, str], ...]]
+
+    @abstractmethod
+    def oracle(self, symbols: Sequence[str]) -> list[str]:
+        """The target of one input, computed in the slow and obvious way."""
+
+
+tasks: Registry[type[AbstractTask]] = Registry("task", "humboldt.languages")

@@ -1,0 +1,48 @@
+"""Modular Arithmetic (Simple) (regular)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from humboldt.languages import Alphabet, Pairs, tasks
+from humboldt.languages.chomsky._base import AbstractTransduction, Level
+
+MODULUS = 5
+PLUS, MINUS, TIMES = 5, 6, 7  # ids of the operators
+
+
+@tasks.register("chomsky/modular_arithmetic_simple", version=1)
+class ModularArithmeticSimple(AbstractTransduction):
+    """The value modulo 5 of digits joined by `+ - *`, without brackets.   1+2-4 -> 4
+
+    `*` binds tighter than `+` and `-`: 1+2*3 is 2. An even length becomes the next odd one, as the paper says (its
+    released code shortens instead).
+    """
+
+    level = Level.REGULAR
+    input_alphabet = Alphabet(("0", "1", "2", "3", "4", "+", "-", "*"))
+    output_alphabet = Alphabet(("0", "1", "2", "3", "4"))
+    chance = 0.2
+    examples = (("1 + 2 - 4", "4"), ("1 + 2 * 3", "2"), ("2 - 4 * 4 * 2", "0"), ("3", "3"))
+
+    def _sample(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
+        terms = length // 2 + 1
+        expressions = np.empty((count, 2 * terms - 1), np.int32)
+        expressions[:, ::2] = rng.integers(0, MODULUS, (count, terms))
+        expressions[:, 1::2] = rng.integers(PLUS, TIMES + 1, (count, terms - 1))
+        return Pairs.full(expressions, evaluate(expressions)[:, None])
+
+    def oracle(self, symbols: Sequence[str]) -> list[str]:
+        """Leaves precedence to Python's own grammar."""
+        return [str(eval("".join(symbols)) % MODULUS)]
+
+
+def evaluate(expressions: np.ndarray) -> np.ndarray:
+    """Values modulo 5, shape `(count,)`: one pass that keeps the finished sum and the product still open."""
+    total = np.zeros(len(expressions), np.int64)
+    product = expressions[:, 0].astype(np.int64)
+    for operator, digit in zip(expressions[:, 1::2].T, expressions[:, 2::2].T, strict=True):
+        times = operator == TIMES
+        total = np.where(times, total, total + product)
+        product = np.where(times, product * digit, np.where(operator == MINUS, -digit, digit)) % MODULUS
+    return (total + product) % MODULUS
