@@ -32,11 +32,13 @@ class Registry(Generic[T]):
 
     - `kind`: what is registered, as error messages call it: `"task"`.
     - `package`: the package whose files are the entries; files whose name starts with `_` are not.
+    - `nested`: whether the files of its folders are entries too, as `folder/file`.
     """
 
-    def __init__(self, kind: str, package: str) -> None:
+    def __init__(self, kind: str, package: str, *, nested: bool = False) -> None:
         self.kind = kind
         self.package = package
+        self.nested = nested
         self._entries: dict[str, Entry[T]] = {}
 
     def register(self, name: str, *, version: int) -> Callable[[T], T]:
@@ -78,7 +80,8 @@ class Registry(Generic[T]):
                 if module.name.startswith("_"):
                     continue
                 if module.ispkg:
-                    yield from walk([f"{path}/{module.name}" for path in paths], f"{prefix}{module.name}/")
+                    if self.nested:
+                        yield from walk([f"{path}/{module.name}" for path in paths], f"{prefix}{module.name}/")
                 else:
                     yield prefix + module.name
 

@@ -26,8 +26,8 @@ class AbstractTask(ABC):
     """
 
     problem: ClassVar[Problem]
-    input_alphabet: ClassVar[Alphabet]
-    output_alphabet: ClassVar[Alphabet]
+    input_alphabet: Alphabet  # of the instance where it depends on the task's settings
+    output_alphabet: Alphabet
     chance: ClassVar[float]
     examples: ClassVar[tuple[tuple[str, str], ...]]
 
@@ -36,4 +36,4 @@ class AbstractTask(ABC):
         """The target of one input, computed in the slow and obvious way."""
 
 
-tasks: Registry[type[AbstractTask]] = Registry("task", "humboldt.languages")
+tasks: Registry[type[AbstractTask]] = Registry("task", "humboldt.languages", nested=True)

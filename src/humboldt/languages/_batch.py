@@ -1,0 +1,68 @@
+"""What a learner sees: one batch type for all suites."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from humboldt.languages._strings import Pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Integer arrays, right-padded with 0, with explicit masks.
+
+    - `tokens`, `mask`: shape `(batch, time)`; what the model reads, and which of it is real.
+    - `targets`, `target_mask`: shape `(batch, target time)`; what it should say, and which of it counts. Where a model
+      answers at every step of its input (next symbol, transduction) the two time axes are the same.
+    - `weight`: shape `(batch,)`; how often each row counts in the loss.
+    """
+
+    tokens: np.ndarray
+    mask: np.ndarray
+    targets: np.ndarray
+    target_mask: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def time(self) -> int:
+        """Length of the longest row."""
+        return self.tokens.shape[1]
+
+    def padded(self, time: int) -> "Batch":
+        """The same batch, padded to `time` steps."""
+
+        def pad(array: np.ndarray) -> np.ndarray:
+            return np.pad(array, ((0, 0), (0, time - array.shape[1])))
+
+        return Batch(pad(self.tokens), pad(self.mask), pad(self.targets), pad(self.target_mask), self.weight)
+
+
+def frame_transduction(pairs: Pairs, num_symbols: int, *, computation_tokens: int = 0) -> Batch:
+    """Input, then computation tokens, then one `∅` for each output symbol that the model is asked for.
+
+    Token ids below `num_symbols` are input symbols; `∅` is `num_symbols`, a computation token is `num_symbols + 1`.
+
+    **Arguments:**
+
+    - `computation_tokens`: how many computation tokens follow the input, as a multiple of its length (paper 001,
+      appendix A.4: 0, 1 or 2).
+    """
+    count = len(pairs)
+    lengths, slots = pairs.input_lengths[:, None], pairs.slots[:, None]
+    begin = lengths * (1 + computation_tokens)  # where the outputs start
+    time = int((begin + slots).max(initial=0))
+    position = np.arange(time)[None, :]
+
+    tokens = np.zeros((count, time), np.int32)
+    width = pairs.inputs.shape[1]
+    tokens[:, :width] = pairs.inputs[:, :time]
+    tokens[(position >= lengths) & (position < begin)] = num_symbols + 1
+    is_slot = (position >= begin) & (position < begin + slots)
+    tokens[is_slot] = num_symbols
+    tokens[position >= begin + slots] = 0
+
+    target_mask = (position >= begin) & (position < begin + pairs.target_lengths[:, None])
+    targets = np.zeros((count, time), np.int32)
+    row, column = np.nonzero(target_mask)
+    targets[row, column] = pairs.targets[row, column - begin[row, 0]]
+    return Batch(tokens, position < begin + slots, targets, target_mask, np.ones(count, np.float32))

@@ -1,0 +1,44 @@
+"""Any cell as a model: one-hot tokens in, a linear readout at every step out."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from humboldt.models._cell import AbstractCell
+from humboldt.models._linear import Linear
+from humboldt.models._unroll import unroll
+
+
+class RecurrentModel(eqx.Module):
+    """A cell and a readout.
+
+    `num_symbols` is how many token ids are input symbols; larger ids are the marks that follow an input (`∅`).
+    """
+
+    cell: AbstractCell
+    readout: Linear
+    input_size: int = eqx.field(static=True)
+    num_symbols: int = eqx.field(static=True)
+
+    def __call__(
+        self, tokens: Int[Array, " time"], mask: Bool[Array, " time"], *, key: PRNGKeyArray | None = None
+    ) -> Float[Array, "time out"]:
+        """Logits at every step. The mask is not needed: a step sees only what came before it."""
+        del mask, key
+        xs = jax.nn.one_hot(tokens, self.input_size)
+        _, hidden = unroll(self.cell, self.start(tokens), xs)
+        return jax.vmap(self.readout)(hidden)
+
+    def start(self, tokens: Int[Array, " time"]) -> Any:
+        """The state before the first of these tokens."""
+        is_mark = tokens >= self.num_symbols
+        input_length = jnp.where(is_mark.any(), jnp.argmax(is_mark), len(tokens))
+        return self.cell.init_state(num_steps=len(tokens), input_length=input_length)
+
+    def step(self, state: Any, token: Int[Array, ""]) -> tuple[Any, Float[Array, " out"]]:
+        """One token in, the logits after it out: the same numbers as `__call__`, one at a time."""
+        state, hidden = self.cell(state, self.cell.project(jax.nn.one_hot(token, self.input_size)))
+        return state, self.readout(hidden)

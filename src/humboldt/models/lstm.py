@@ -1,0 +1,61 @@
+"""The LSTM of Delétang et al. (2023)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from humboldt.models import models
+from humboldt.models._cell import AbstractCell
+from humboldt.models._linear import Linear
+from humboldt.models._recurrent import RecurrentModel
+
+
+class LSTMCell(AbstractCell):
+    """Hochreiter and Schmidhuber (1997) with forget gates.
+
+    `i, g, f, o = W x + U h + b`;   `c' = σ(f + 1) c + σ(i) tanh(g)`;   `h' = σ(o) tanh(c')`.
+
+    The 1 in the forget gate (Jozefowicz et al. 2015) is in the released code's library; without it the state is
+    forgotten before it is of use.
+    """
+
+    input: Linear
+    recurrent: Linear
+
+    def __init__(self, input_size: int, hidden_size: int, *, key: PRNGKeyArray) -> None:
+        k_input, k_recurrent = jax.random.split(key)
+        fan_in = input_size + hidden_size  # the released code has one layer for both
+        self.input = Linear(input_size, 4 * hidden_size, fan_in=fan_in, key=k_input)
+        self.recurrent = Linear(hidden_size, 4 * hidden_size, use_bias=False, fan_in=fan_in, key=k_recurrent)
+
+    def project(self, x: Float[Array, " in"]) -> Float[Array, " drive"]:
+        return self.input(x)
+
+    def init_state(self, *, num_steps: int, input_length: Int[Array, ""]) -> tuple[Array, Array]:
+        del num_steps, input_length
+        zeros = jnp.zeros(self.recurrent.weight.shape[1])
+        return zeros, zeros
+
+    def __call__(self, state: Any, drive: Float[Array, " drive"]) -> tuple[Any, Float[Array, " hidden"]]:
+        hidden, memory = state
+        i, g, f, o = jnp.split(self.recurrent(hidden) + drive, 4)
+        memory = jax.nn.sigmoid(f + 1) * memory + jax.nn.sigmoid(i) * jnp.tanh(g)
+        hidden = jax.nn.sigmoid(o) * jnp.tanh(memory)
+        return (hidden, memory), hidden
+
+
+@models.register("lstm", version=1)
+@dataclass(frozen=True, kw_only=True)
+class LSTM:
+    """One LSTM layer and a linear readout."""
+
+    hidden_size: int = 256  # appendix A.2
+
+    def build(self, input_size: int, output_size: int, *, num_symbols: int, key: PRNGKeyArray) -> RecurrentModel:
+        """The network, freshly initialised."""
+        k_cell, k_readout = jax.random.split(key)
+        cell = LSTMCell(input_size, self.hidden_size, key=k_cell)
+        return RecurrentModel(cell, Linear(self.hidden_size, output_size, key=k_readout), input_size, num_symbols)

@@ -1,0 +1,1 @@
+"""Ensembles: many members in one compiled program. Knows models and batches, no suites."""

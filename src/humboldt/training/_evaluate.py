@@ -1,0 +1,75 @@
+"""How many target symbols the members of an ensemble get right."""
+
+from collections.abc import Callable, Iterator
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int, PyTree
+
+from humboldt.languages import Batch
+from humboldt.models._recurrent import RecurrentModel
+from humboldt.training._members import over_members, pad_members
+
+TIME_BUCKET = 128  # evaluation batches are padded to a multiple of this: few programs, and memories sized to fit
+
+
+@eqx.filter_jit
+def count_correct(
+    weights: PyTree,
+    static: PyTree,
+    tokens: Int[Array, "batch time"],
+    mask: Bool[Array, "batch time"],
+    targets: Int[Array, "batch time"],
+    target_mask: Bool[Array, "batch time"],
+    num_steps: Int[Array, ""],
+) -> Int[Array, "member batch"]:
+    """Correct target symbols of every row. Only the first `num_steps` steps hold anything."""
+
+    def stepwise(weights: PyTree) -> Array:
+        """One time step of all rows after the other: as many as there are, and no output is kept."""
+        model = eqx.combine(weights, static)
+
+        def body(i: Array, carry: tuple[PyTree, Array]) -> tuple[PyTree, Array]:
+            state, correct = carry
+            state, logits = jax.vmap(model.step)(state, tokens[:, i])
+            return state, correct + (target_mask[:, i] & (logits.argmax(-1) == targets[:, i]))
+
+        start = jax.vmap(model.start)(tokens), jnp.zeros(len(tokens), jnp.int32)
+        return jax.lax.fori_loop(0, num_steps, body, start)[1]
+
+    def at_once(weights: PyTree) -> Array:
+        model = eqx.combine(weights, static)
+        logits = jax.vmap(lambda tokens, mask: model(tokens, mask))(tokens, mask)
+        return (target_mask & (logits.argmax(-1) == targets)).sum(1)
+
+    is_recurrent = isinstance(static, RecurrentModel)
+    return over_members(stepwise if is_recurrent else at_once, (0,))(weights)
+
+
+def evaluate(
+    weights: PyTree,
+    static: PyTree,
+    batches: Iterator[Batch],
+    *,
+    progress: Callable[[int], None] = lambda rows: None,
+) -> Iterator[np.ndarray]:
+    """Correct target symbols per member and row, shape `(member, batch)`, for each batch.
+
+    Batches should have the same number of rows, and rows of similar length.
+    """
+    count = jax.tree.leaves(weights)[0].shape[0]
+    surplus = pad_members(count) - count
+    weights = jax.tree.map(lambda x: jnp.concatenate([x, *[x[-1:]] * surplus]), weights)
+    for batch in batches:
+        num_steps = batch.time
+        padded = batch.padded(-(-num_steps // TIME_BUCKET) * TIME_BUCKET)
+        correct = count_correct(
+            weights,
+            static,
+            *map(jnp.asarray, (padded.tokens, padded.mask, padded.targets, padded.target_mask)),
+            jnp.asarray(num_steps),
+        )
+        yield np.asarray(correct)[:count]
+        progress(len(batch.tokens))

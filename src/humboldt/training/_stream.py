@@ -1,0 +1,81 @@
+"""Batches from the host, ready before the device asks for them."""
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from humboldt.languages import Batch
+from humboldt.training._steps import Chunk
+
+Stream = Callable[[int], Batch]
+"""Batch number `i`, a function of `i` alone: a resumed run sees the same data."""
+
+
+def buckets_for(longest: int, *, step: int = 8) -> tuple[int, ...]:
+    """Padded lengths: multiples of `step`, at most eight of them, the last one `longest` itself.
+
+    Few enough that the program stays small, fine enough that little is wasted.
+    """
+    step = max(step, -(-longest // 8))
+    return (*range(step, longest, step), longest)
+
+
+def make_chunk(stream: Stream, first: int, last: int, size: int, buckets: tuple[int, ...]) -> Chunk:
+    """Batches `first`..`last - 1`, filled up to `size` steps."""
+    time = buckets[-1]
+    batches = [stream(i) for i in range(first, last)]
+    bucket = [int(np.searchsorted(buckets, batch.time)) for batch in batches]
+    batches = [batch.padded(time) for batch in batches]
+    filling = size - len(batches)
+    batches += [batches[-1]] * filling
+    return Chunk(
+        step=np.arange(first, first + size, dtype=np.int32),
+        bucket=np.array(bucket + [len(buckets)] * filling, np.int32),
+        tokens=np.stack([batch.tokens for batch in batches]),
+        mask=np.stack([batch.mask for batch in batches]),
+        targets=np.stack([batch.targets for batch in batches]),
+        target_mask=np.stack([batch.target_mask for batch in batches]),
+        weight=np.stack([batch.weight for batch in batches]),
+    )  # pyright: ignore[reportCallIssue]
+
+
+def prefetch(items: Iterator[Any], *, depth: int = 2) -> Iterator[Any]:
+    """The same items, made ahead of time on a thread. An exception there is raised here."""
+    ready: queue.Queue[tuple[bool, Any]] = queue.Queue(depth)
+    stop = threading.Event()
+
+    def put(item: tuple[bool, Any]) -> bool:
+        while not stop.is_set():
+            try:
+                ready.put(item, timeout=0.1)
+                return True
+            except queue.Full:
+                continue
+        return False
+
+    def produce() -> None:
+        try:
+            for item in items:
+                if not put((True, item)):
+                    return
+            put((False, None))
+        except BaseException as error:
+            put((False, error))
+
+    thread = threading.Thread(target=produce, daemon=True, name="humboldt-prefetch")
+    thread.start()
+    try:
+        while True:
+            is_item, item = ready.get()
+            if is_item:
+                yield item
+            elif item is None:
+                return
+            else:
+                raise item
+    finally:
+        stop.set()
+        thread.join()
