@@ -1,3 +1,7 @@
 """Does a sequence model make infinite use of finite means?"""
 
 __version__ = "0.1.0"
+
+from humboldt.study import Study as Study
+from humboldt.study import plan as plan
+from humboldt.study import run as run

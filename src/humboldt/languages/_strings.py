@@ -56,6 +56,11 @@ class Pairs:
             padded("inputs"), joined("input_lengths"), padded("targets"), joined("target_lengths"), joined("slots")
         )
 
+    def head(self, count: int) -> "Pairs":
+        """The first `count` pairs."""
+        fields = (self.inputs, self.input_lengths, self.targets, self.target_lengths, self.slots)
+        return Pairs(*(array[:count] for array in fields))
+
     def __len__(self) -> int:
         return len(self.inputs)
 

@@ -95,14 +95,15 @@ class Ensemble:
         """One call of the compiled program. `learners` is used up."""
         return train_chunk(Work(self.static, self.recipe, self.buckets, self.knobs, chunk), learners)
 
-    def seconds_per_step(self) -> float:
-        """A measured estimate: compiles, then times one call on fresh members (which are thrown away)."""
+    def seconds_per_step(self, sample: int = 10) -> float:
+        """A measured estimate: compiles, then times a few steps of fresh members (which are thrown away)."""
         learners, _ = self.fresh()
-        chunk = self.chunk(0)
+        sample = min(sample, self.chunk_steps)
+        chunk = make_chunk(self.stream, 0, sample, self.chunk_steps, self.buckets)
         learners, _ = jax.block_until_ready(self.advance(learners, chunk))
         begin = time.perf_counter()
         jax.block_until_ready(self.advance(learners, chunk))
-        return (time.perf_counter() - begin) / self.chunk_steps
+        return (time.perf_counter() - begin) / sample
 
     def train(self, folder: Path, watcher: Watcher) -> "Trained":
         """Trains to the end, from the newest checkpoint in `folder` if there is one.

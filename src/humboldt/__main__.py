@@ -1,0 +1,5 @@
+"""`python -m humboldt` is the command `humboldt`."""
+
+from humboldt.cli import main
+
+main()

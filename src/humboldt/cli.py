@@ -1,0 +1,223 @@
+"""The command line. Thin: it parses, calls, prints. Results on stdout, everything else on stderr."""
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from humboldt import __version__
+from humboldt._progress import Progress, duration, progress
+from humboldt.errors import HumboldtError, Interrupted, MissingExtra, UsageError
+from humboldt.report.tables import as_csv, as_json, as_text
+from humboldt.store import Store
+from humboldt.study import Study, plan, stop_on_interrupt
+from humboldt.suites import suites
+from humboldt.suites._base import Experiment, Watcher
+from humboldt.suites._settings import parse_assignments
+
+app = typer.Typer(
+    help="Does a sequence model make infinite use of finite means? Five published benchmarks, one command.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Out = Annotated[Path, typer.Option("--out", help="Folder for results and checkpoints.")]
+Settings = Annotated[list[str], typer.Option("--set", help="key=value; may be repeated.", metavar="KEY=VALUE")]
+
+
+class Listing(StrEnum):
+    """What can be listed."""
+
+    SUITES = "suites"
+    TASKS = "tasks"
+    MODELS = "models"
+
+
+@app.command("list")
+def list_(
+    what: Annotated[Listing, typer.Argument(help="suites, tasks or models.")] = Listing.SUITES,
+    as_records: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """What there is: suites, tasks, models."""
+    found: list[dict[str, str]] = []
+    for name in suites.names():
+        suite = suites.get(name)
+        if what is Listing.SUITES:
+            about = {"question": suite.question, "measure": suite.measure, "paper": suite.paper}
+            found.append({"name": name, **about, "presets": ", ".join(suite.presets)})
+        else:
+            names = suite.tasks() if what is Listing.TASKS else suite.models()
+            found.extend({"suite": name, "name": one} for one in names)
+    if as_records:
+        print(as_json(found), end="")
+        return
+    for entry in found:
+        if what is Listing.SUITES:
+            print(f"{entry['name']:10} {entry['question']:40} {entry['measure']:32} presets: {entry['presets']}")
+            print(f"{'':10} {entry['paper']}")
+        else:
+            print(f"{entry['suite']}/{entry['name']}")
+
+
+@app.command()
+def run(
+    suite: Annotated[str, typer.Argument(help="The suite, e.g. chomsky.")],
+    task: Annotated[list[str], typer.Option(help="A task; may be repeated. Default: all.")] = [],  # noqa: B006
+    model: Annotated[list[str], typer.Option(help="A model; may be repeated. Default: all.")] = [],  # noqa: B006
+    preset: Annotated[str, typer.Option(help="quick or paper.")] = "quick",
+    seeds: Annotated[int | None, typer.Option(help="Seeds per experiment. Default: the preset's.")] = None,
+    set_: Settings = [],  # noqa: B006
+    out: Out = Path("results"),
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run and how long, and stop.")] = False,
+) -> None:
+    """Run experiments. The same command again does only what is missing."""
+    study = plan(suite, tasks=task, models=model, preset=preset, seeds=seeds, settings=parse_assignments(set_), out=out)
+    _announce(study)
+    if not dry_run:
+        _execute(study)
+        print(study.table())
+
+
+@app.command()
+def demo(out: Out = Path("demo-results")) -> None:
+    """Every suite with its quick preset: the whole story in minutes."""
+    studies = [plan(name, preset="quick", out=out) for name in suites.names()]
+    for study in studies:
+        _announce(study)
+        _execute(study)
+    for study in studies:
+        print(study.table())
+
+
+@app.command()
+def show(
+    folder: Annotated[Path, typer.Argument(help="A folder with results.", metavar="DIR")],
+    suite: Annotated[str | None, typer.Option(help="Only this suite.")] = None,
+    as_records: Annotated[bool, typer.Option("--json", help="Print JSON records.")] = False,
+    as_rows: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+) -> None:
+    """Show results in the papers' tables, ours beside theirs."""
+    if as_records and as_rows:
+        raise UsageError("--json and --csv were both given, but there is one output. Choose one of them.")
+    if suite is not None:
+        suites.get(suite)
+    runs = Store.open(folder).runs(suite)
+    names = list(dict.fromkeys(run.suite for run, _ in runs))
+    grouped = [(suites.get(name), [pair for pair in runs if pair[0].suite == name]) for name in names]
+    records = [asdict(record) for one, pairs in grouped for record in one.records(pairs)]
+    if as_records:
+        print(as_json(records), end="")
+    elif as_rows:
+        print(as_csv(records), end="")
+    else:
+        print("\n\n".join(as_text(one.tables(pairs)) for one, pairs in grouped) or "No results yet.")
+
+
+@app.command()
+def data(
+    suite: Annotated[str, typer.Argument(help="The suite, e.g. chomsky.")],
+    task: Annotated[str, typer.Argument(help="The task, e.g. parity_check.")],
+    split: Annotated[str | None, typer.Option(help="Which split, for suites that have them.")] = None,
+    count: Annotated[int, typer.Option(min=1, help="How many examples.")] = 10,
+    length: Annotated[int | None, typer.Option(min=1, help="Input symbols per example.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same strings.")] = 0,
+    set_: Settings = [],  # noqa: B006
+) -> None:
+    """Print examples of a task as JSON lines: {"input": "...", "target": "..."}."""
+    settings = parse_assignments(set_)
+    pairs = suites.get(suite).data(task, split=split, count=count, length=length, seed=seed, settings=settings)
+    for source, target in pairs:
+        print(json.dumps({"input": " ".join(source), "target": " ".join(target)}, ensure_ascii=False))
+
+
+def _announce(study: Study) -> None:
+    """What will run, how it differs from the paper, and how long it will take."""
+    pending = study.pending()
+    members = sum(len(experiment.members) for experiment in pending)
+    total = sum(len(experiment.members) for experiment in study.experiments)
+    preset = study.suite.preset(study.request.preset)
+
+    def say(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    say(f"{study.suite.name}, preset {preset.name}: {len(study.experiments)} experiments, {total} members in all.")
+    if preset.departures:
+        say("Not the paper's setting: " + "; ".join(preset.departures) + ".")
+    if not pending:
+        say(f"All of it is finished in `{study.out}`. Nothing to do.")
+        return
+    if members < total:
+        say(f"{total - members} members are finished in `{study.out}`; {members} are left.")
+    with _needs("jax", "zoo"):
+        seconds = study.suite.estimate(pending)
+    for experiment, estimate in zip(pending, seconds, strict=True):
+        say(f"  {experiment.name}: {len(experiment.members)} members x {experiment.work}, about {duration(estimate)}")
+    say(f"About {duration(sum(seconds))} in all, on this machine.")
+
+
+def _execute(study: Study) -> None:
+    with progress() as shown, stop_on_interrupt() as should_stop:
+        try:
+            study.run(lambda experiment: _watcher(experiment, shown, should_stop))
+        except (Interrupted, KeyboardInterrupt):
+            again = shlex.join(["humboldt", *sys.argv[1:]])
+            raise Interrupted(f"Stopped; everything so far is saved. To go on, run again: {again}") from None
+
+
+def _watcher(experiment: Experiment, shown: Progress, should_stop: Callable[[], bool]) -> Watcher:
+    def tell(phase: str, done: int, total: int, remark: str) -> None:
+        shown.update(f"{experiment.name} · {phase}", done, total, remark)
+
+    return Watcher(tell, lambda message: shown.say(f"Warning: {message}"), should_stop)
+
+
+class _needs:
+    """Turns a missing optional package into the error that says how to get it."""
+
+    def __init__(self, module: str, extra: str) -> None:
+        self.module, self.extra = module, extra
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] == self.module:
+            raise MissingExtra(self.module, self.extra) from None
+
+
+def main() -> None:
+    """Entry point: our own errors become a message and an exit code."""
+    try:
+        app(standalone_mode=True)
+    except HumboldtError as error:
+        print(f"Error: {error}" if not isinstance(error, Interrupted) else str(error), file=sys.stderr)
+        sys.stderr.flush()
+        sys.exit(error.exit_code)
+    except BrokenPipeError:  # the reader (head, less) has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def version(value: bool) -> None:
+    """Prints the version and leaves."""
+    if value:
+        print(f"humboldt {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Does a sequence model make infinite use of finite means?"""
+    del show_version

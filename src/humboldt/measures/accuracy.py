@@ -1,0 +1,73 @@
+"""Accuracy over lengths, as Delétang et al. (2023) define it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+VERSION = 1  # grows when the same predictions can get another score
+
+
+@dataclass(frozen=True)
+class LengthCurve:
+    """Accuracy at each length: `lengths`, `accuracy` and the number of strings at each, all of one size."""
+
+    lengths: tuple[int, ...]
+    accuracy: tuple[float, ...]
+    strings: tuple[int, ...]
+
+
+def accuracy_per_length(correct: np.ndarray, counted: np.ndarray, lengths: np.ndarray) -> LengthCurve:
+    """Per-sequence accuracy (the share of a string's target symbols that are right), averaged at each length.
+
+    **Arguments:** each of shape `(strings,)`.
+
+    - `correct`: right target symbols of each string.
+    - `counted`: target symbols of each string.
+    - `lengths`: length of each string's input.
+
+    >>> accuracy_per_length(np.array([1, 2, 0]), np.array([2, 2, 1]), np.array([4, 4, 5]))
+    LengthCurve(lengths=(4, 5), accuracy=(0.75, 0.0), strings=(2, 1))
+    """
+    if not (len(correct) == len(counted) == len(lengths)):
+        raise ValueError(
+            f"{len(correct)} counts of correct symbols, {len(counted)} of symbols, {len(lengths)} lengths."
+        )
+    per_string = correct / counted
+    values, index = np.unique(lengths, return_inverse=True)
+    strings = np.bincount(index)
+    accuracy = np.bincount(index, per_string) / strings
+    return LengthCurve(tuple(values.tolist()), tuple(accuracy.tolist()), tuple(strings.tolist()))
+
+
+def score(curve: LengthCurve, first: int, last: int) -> float:
+    """The mean over the lengths `first`..`last`, both included, each length counting once.
+
+    The paper's score is `score(curve, 41, 500)`. Lengths of the curve outside the range do not count.
+    """
+    inside = [a for length, a in zip(curve.lengths, curve.accuracy, strict=True) if first <= length <= last]
+    if not inside:
+        raise ValueError(f"No length of the curve lies in {first}..{last}; it has {curve.lengths}.")
+    return float(np.mean(inside))
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a table shows of an ensemble. `members` counts those with a score."""
+
+    max: float
+    mean: float
+    std: float
+    members: int
+
+
+def summarise(scores: Sequence[float]) -> Summary:
+    """Maximum, mean and standard deviation (of this set of members, not an estimate for others).
+
+    >>> summarise([0.5, 1.0])
+    Summary(max=1.0, mean=0.75, std=0.25, members=2)
+    """
+    values = np.array(scores, float)
+    if len(values) == 0 or not np.isfinite(values).all():
+        raise ValueError(f"Scores must be finite and at least one, not {list(scores)}.")
+    return Summary(float(values.max()), float(values.mean()), float(values.std()), len(values))

@@ -1,0 +1,24 @@
+"""The papers' own tables, as printed. `NOTES.md` beside the files tells of their slips."""
+
+import csv
+from functools import cache
+from importlib import resources
+
+
+@cache
+def rows(name: str) -> tuple[dict[str, str], ...]:
+    """The rows of one file, values as text exactly as printed: `rows("chomsky")`."""
+    text = resources.files(__name__).joinpath(f"{name}.csv").read_text(encoding="utf-8")
+    return tuple(csv.DictReader(text.splitlines()))
+
+
+def lookup(name: str, column: str, **criteria: str) -> str | None:
+    """The value of `column` in the row that matches all criteria; `None` where the paper has no such number.
+
+    >>> lookup("chomsky", "value", paper_table="table_2", task="parity_check", architecture="rnn")
+    '100.0'
+    """
+    found = [row for row in rows(name) if all(row[key] == value for key, value in criteria.items())]
+    if len(found) > 1:
+        raise ValueError(f"{len(found)} rows of {name}.csv match {criteria}.")
+    return found[0][column] if found else None

@@ -1,0 +1,1 @@
+"""Tables for people and programs. Reads results and the published numbers, nothing else."""

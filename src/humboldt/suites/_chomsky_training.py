@@ -1,0 +1,152 @@
+"""The half of the Chomsky suite that trains: it needs JAX."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from humboldt.errors import Interrupted
+from humboldt.languages import Batch, Pairs, frame_transduction
+from humboldt.measures.accuracy import accuracy_per_length, score
+from humboldt.store import Result, State
+from humboldt.suites._base import Watcher
+from humboldt.training import Ensemble, MemberKnobs, Recipe, environment, evaluate
+from humboldt.training import Watcher as TrainingWatcher
+
+if TYPE_CHECKING:
+    from humboldt.suites.chomsky import Cell
+
+EVALUATION_ROWS = 512  # strings per evaluation batch: enough to fill a CPU, few enough to waste little on padding
+
+
+def make_ensemble(cell: "Cell", members: Sequence[Mapping[str, Any]]) -> Ensemble:
+    """The members of one experiment, ready to train."""
+    task, protocol = cell.task, cell.protocol
+    num_symbols = len(task.input_alphabet)
+    first, last = protocol.train_lengths
+    first = max(first, task.shortest)
+
+    def batch(rng: np.random.Generator, length: int, size: int) -> Batch:
+        return frame_transduction(task.sample(rng, size, length), num_symbols)
+
+    def stream(step: int) -> Batch:
+        rng = np.random.default_rng((protocol.data_seed, step))
+        return batch(rng, int(rng.integers(first, last + 1)), protocol.batch_size)
+
+    return Ensemble(
+        build=lambda key: cell.model.build(
+            num_symbols + 1, len(task.output_alphabet), num_symbols=num_symbols, key=key
+        ),
+        members=[MemberKnobs(member["seed"], member["learning_rate"]) for member in members],
+        recipe=Recipe(steps=protocol.steps, gradient_clip=protocol.gradient_clip, loss=protocol.loss),
+        stream=stream,
+        longest=max(batch(np.random.default_rng(0), length, 1).time for length in range(first, last + 1)),
+    )
+
+
+def evaluation_batches(cell: "Cell") -> Iterator[tuple[np.ndarray, np.ndarray, Batch]]:
+    """Batches of the test strings, with the length and the number of target symbols of each row.
+
+    Every batch has the same number of rows; the last is filled with copies, whose length is given as 0.
+    """
+    task, protocol = cell.task, cell.protocol
+    rows: list[tuple[int, Pairs]] = []
+
+    def emit() -> tuple[np.ndarray, np.ndarray, Batch]:
+        lengths = np.concatenate([np.full(len(pairs), length) for length, pairs in rows])
+        filling = -len(lengths) % EVALUATION_ROWS
+        parts = [pairs for _, pairs in rows]
+        while filling > 0:
+            parts.append(parts[-1].head(filling))
+            filling -= len(parts[-1])
+        pairs = Pairs.concatenate(parts)
+        lengths = np.pad(lengths, (0, len(pairs) - len(lengths)))
+        return lengths, pairs.target_lengths, frame_transduction(pairs, len(task.input_alphabet))
+
+    for length in protocol.scored_lengths():
+        pairs = task.sample(np.random.default_rng((protocol.test_seed, length)), protocol.strings_per_length, length)
+        rows.append((length, pairs))
+        if sum(len(pairs) for _, pairs in rows) >= EVALUATION_ROWS:
+            yield emit()
+            rows = []
+    if rows:
+        yield emit()
+
+
+def execute(cell: "Cell", members: Sequence[Mapping[str, Any]], checkpoints: Path, watcher: Watcher) -> list[Result]:
+    """Trains and scores."""
+    begin = time.monotonic()
+
+    def training_progress(step: int, steps: int, loss: float, correct: float) -> None:
+        watcher.progress("training", step, steps, f"loss {loss:.3f}, accuracy {100 * correct:.1f}%")
+
+    trained = make_ensemble(cell, members).train(
+        checkpoints, TrainingWatcher(training_progress, watcher.warn, watcher.should_stop)
+    )
+
+    total = len(cell.protocol.scored_lengths()) * cell.protocol.strings_per_length
+    correct, counted, lengths = [], [], []
+    for row_lengths, row_counts, batch in evaluation_batches(cell):
+        real = row_lengths > 0
+        (result,) = evaluate(trained.weights, trained.static, iter([batch]))
+        correct.append(result[:, real])
+        counted.append(row_counts[real])
+        lengths.append(row_lengths[real])
+        watcher.progress("evaluation", sum(map(len, lengths)), total, "")
+        if watcher.should_stop():
+            raise Interrupted("Stopped as asked.")
+    all_correct, all_counted, all_lengths = np.concatenate(correct, 1), np.concatenate(counted), np.concatenate(lengths)
+
+    seconds = (time.monotonic() - begin) / len(members)
+    results = []
+    for i, member in enumerate(members):
+        curve = accuracy_per_length(all_correct[i], all_counted, all_lengths)
+        diverged_at = int(trained.diverged_at[i])
+        training = {
+            "steps": trained.steps.tolist(),
+            "loss": [round(x, 6) if np.isfinite(x) else None for x in trained.loss[i].tolist()],
+            "accuracy": [round(x, 6) if np.isfinite(x) else None for x in trained.accuracy[i].tolist()],
+        }
+        detail: dict[str, Any] = {"training": _thinned(training)}
+        measures = {}
+        if diverged_at < 0:
+            measures = {"score": score(curve, *cell.protocol.test_lengths)}
+            detail["accuracy_per_length"] = {"lengths": list(curve.lengths), "accuracy": list(curve.accuracy)}
+        else:
+            detail["diverged_at"] = diverged_at
+        state = State.FINISHED if diverged_at < 0 else State.DIVERGED
+        results.append(Result(member, state, measures, seconds, detail, environment()))
+    return results
+
+
+def estimate(cells: Sequence[tuple["Cell", Sequence[Mapping[str, Any]]]]) -> list[float]:
+    """Seconds for each, from timing one experiment of each model and scaling by the number of time steps."""
+    rates: dict[Any, tuple[float, float]] = {}
+    seconds = []
+    for cell, members in cells:
+        key = (cell.model, cell.protocol, len(members))
+        longest = cell.task.sample(np.random.default_rng(0), 1, cell.protocol.train_lengths[1])
+        train_time = float(longest.input_lengths[0] + longest.slots[0]) / 2  # of a batch of average length
+        if key not in rates:
+            ensemble = make_ensemble(cell, members)
+            train_rate = ensemble.seconds_per_step() / train_time
+            _, _, batch = next(evaluation_batches(cell))
+            weights = ensemble.fresh()[0].weights
+            for _ in range(2):  # the first call compiles
+                begin = time.monotonic()
+                list(evaluate(weights, ensemble.static, iter([batch])))
+            rates[key] = train_rate, (time.monotonic() - begin) / (batch.time * len(batch.tokens))  # pyright: ignore
+        train_rate, test_rate = rates[key]
+        ratio = float(longest.input_lengths[0] + longest.slots[0]) / cell.protocol.train_lengths[1]
+        test_steps = ratio * sum(cell.protocol.scored_lengths()) * cell.protocol.strings_per_length
+        seconds.append(cell.protocol.steps * train_time * train_rate + test_steps * test_rate)
+    return seconds
+
+
+def _thinned(curves: dict[str, list[Any]], most: int = 200) -> dict[str, list[Any]]:
+    """At most so many points, the last one among them: a million steps need not be a million numbers."""
+    size = len(curves["steps"])
+    keep = sorted({round(x) for x in np.linspace(0, size - 1, min(size, most))})
+    return {name: [values[i] for i in keep] for name, values in curves.items()}

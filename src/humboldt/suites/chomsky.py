@@ -1,0 +1,264 @@
+"""Neural networks and the Chomsky hierarchy (Delétang et al. 2023): does a model run on longer inputs?"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from humboldt import published
+from humboldt.errors import UsageError
+from humboldt.languages import tasks
+from humboldt.languages.chomsky._base import AbstractTransduction
+from humboldt.measures import accuracy
+from humboldt.models import models
+from humboldt.store import Result, Run, State
+from humboldt.suites import _settings, suites
+from humboldt.suites._base import (
+    AbstractSuite,
+    Experiment,
+    Preset,
+    Record,
+    Request,
+    Table,
+    Watcher,
+    at_least_one,
+    chosen,
+)
+
+MEASURE = "score"
+SOLVED = 90.0  # percent; the paper's section 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class LengthGeneralisation:
+    """The setting of Delétang et al. (2023). The defaults are the paper's; comments say where each stands."""
+
+    train_lengths: tuple[int, int] = (1, 40)  # section 4, "Data generation"; both ends included
+    test_lengths: tuple[int, int] = (41, 500)  # section 4, U(N + 1, M); both ends included
+    batch_size: int = 128  # appendix A.4
+    steps: int = 1_000_000  # appendix A.4
+    learning_rates: tuple[float, ...] = (1e-4, 3e-4, 5e-4)  # appendix A.4
+    seeds: int = 10  # section 4
+    gradient_clip: float | None = 1.0  # released code; the paper is silent
+    loss: Literal["mean", "sum"] = "mean"  # over output symbols: algorithm A.1; the released code sums
+    strings_per_length: int = 512  # released code; the paper is silent
+    num_test_lengths: int | None = None  # how many lengths are scored, spread evenly; all by default
+    data_seed: int = 0
+    test_seed: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("train_lengths", "test_lengths"):
+            first, last = getattr(self, name)
+            if not 1 <= first <= last:
+                raise ValueError(
+                    f"{name} {(first, last)} is not a range. Give the first and the last length, e.g. 1,40."
+                )
+        if self.test_lengths[0] <= self.train_lengths[1]:
+            raise ValueError(
+                f"test_lengths {self.test_lengths} overlap train_lengths {self.train_lengths}. The score must only see "
+                f"lengths the learner never trained on. Use test_lengths={self.train_lengths[1] + 1},{self.test_lengths[1]}."
+            )
+        for name in ("batch_size", "steps", "strings_per_length"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}, but must be at least 1.")
+        if not self.learning_rates or min(self.learning_rates) <= 0:
+            raise ValueError(f"learning_rates {self.learning_rates} must be one or more positive numbers.")
+        if self.num_test_lengths is not None and self.num_test_lengths < 1:
+            raise ValueError(f"num_test_lengths is {self.num_test_lengths}, but must be at least 1, or none for all.")
+
+    def scored_lengths(self) -> list[int]:
+        """The lengths whose accuracies are averaged, in order, first and last of the range among them."""
+        first, last = self.test_lengths
+        count = min(self.num_test_lengths or last, last - first + 1)
+        return sorted({round(x) for x in np.linspace(first, last, count)}) if count > 1 else [last]
+
+
+#: What the settings say about members is not part of a run's identity: more seeds may be added later.
+OF_MEMBERS = ("learning_rates", "seeds")
+
+PAPER = Preset("paper", {})
+QUICK = Preset(
+    "quick",
+    {
+        "steps": "2000",
+        "batch_size": "64",
+        "hidden_size": "64",
+        "learning_rates": "1e-3",
+        "seeds": "3",
+        "strings_per_length": "64",
+        "num_test_lengths": "24",
+    },
+    departures=(
+        "2,000 training steps instead of 1,000,000",
+        "batches of 64 strings instead of 128",
+        "hidden size 64 instead of 256",
+        "one learning rate, 1e-3, instead of 1e-4, 3e-4 and 5e-4",
+        "3 seeds instead of 10",
+        "24 test lengths spread over 41..500 instead of all 460, 64 strings each instead of 512",
+    ),
+)
+
+REGULAR = ["even_pairs", "modular_arithmetic_simple", "parity_check", "cycle_navigation"]
+MODELS = ["rnn", "lstm"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one experiment is made of, read back from its stored setting."""
+
+    task: AbstractTransduction
+    model: Any
+    protocol: LengthGeneralisation
+
+
+class Chomsky(AbstractSuite):
+    """The suite of paper 001."""
+
+    name = "chomsky"
+    paper = "Delétang et al. 2023, Neural networks and the Chomsky hierarchy"
+    question = "Does it run on longer inputs?"
+    measure = "accuracy over unseen lengths"
+    presets = {"quick": QUICK, "paper": PAPER}
+
+    def tasks(self) -> list[str]:
+        return list(REGULAR)
+
+    def models(self) -> list[str]:
+        return list(MODELS)
+
+    def plan(self, request: Request) -> list[Experiment]:
+        preset = self.preset(request.preset)
+        task_names = chosen("task", request.tasks, self.tasks())
+        model_names = chosen("model", request.models, self.models())
+        specs = {name: models.get(name)() for name in model_names}
+        _settings.check_known(request.settings, LengthGeneralisation, *specs.values())
+        changes = {**preset.changes, **request.settings}
+        protocol = _settings.changed(LengthGeneralisation(), changes)
+        num_seeds = at_least_one(request.seeds if request.seeds is not None else protocol.seeds)
+        members = tuple(
+            {"seed": seed, "learning_rate": rate} for rate in protocol.learning_rates for seed in range(num_seeds)
+        )
+        label = ", ".join([preset.name, *(f"{key}={value}" for key, value in request.settings.items())])
+        experiments = []
+        for task_name in task_names:
+            entry = tasks.entry(f"chomsky/{task_name}")
+            for model_name, spec in specs.items():
+                setting = {key: v for key, v in _settings.as_json(protocol).items() if key not in OF_MEMBERS}
+                setting["model"] = _settings.as_json(_settings.changed(spec, changes))
+                versions = {
+                    "task": entry.version,
+                    "model": models.entry(model_name).version,
+                    "measure": accuracy.VERSION,
+                }
+                run = Run("chomsky", task_name, model_name, label, setting, versions)
+                work = f"{protocol.steps:,} steps of {protocol.batch_size} strings"
+                experiments.append(Experiment(run, members, work))
+        return experiments
+
+    def cell(self, run: Run) -> Cell:
+        """The objects that a run's setting describes."""
+        setting = {key: tuple(v) if isinstance(v, list) else v for key, v in run.setting.items() if key != "model"}
+        return Cell(
+            task=tasks.get(f"chomsky/{run.task}")(),  # pyright: ignore[reportArgumentType]
+            model=models.get(run.model)(**run.setting["model"]),
+            protocol=LengthGeneralisation(**setting),
+        )
+
+    def estimate(self, experiments: Sequence[Experiment]) -> list[float]:
+        from humboldt.suites import _chomsky_training
+
+        return _chomsky_training.estimate([(self.cell(e.run), e.members) for e in experiments])
+
+    def execute(self, experiment: Experiment, checkpoints: Path, watcher: Watcher) -> list[Result]:
+        from humboldt.suites import _chomsky_training
+
+        return _chomsky_training.execute(self.cell(experiment.run), experiment.members, checkpoints, watcher)
+
+    def records(self, runs: Sequence[tuple[Run, list[Result]]]) -> list[Record]:
+        records = []
+        for run, results in self._in_order(runs):
+            scores = [100 * result.measures[MEASURE] for result in results if result.state is State.FINISHED]
+            if not scores:
+                continue
+            summary = accuracy.summarise(scores)
+            for statistic in ("max", "mean", "std"):
+                value, members = getattr(summary, statistic), summary.members
+                printed = _published(run.task, run.model, statistic)
+                records.append(
+                    Record("chomsky", run.task, run.model, run.label, MEASURE, statistic, value, members, printed)
+                )
+        return records
+
+    def tables(self, runs: Sequence[tuple[Run, list[Result]]]) -> list[Table]:
+        labels = dict.fromkeys(run.label for run, _ in runs)
+        return [self._table([(run, r) for run, r in runs if run.label == label], label) for label in labels]
+
+    def data(
+        self, task: str, *, split: str | None, count: int, length: int | None, seed: int, settings: Mapping[str, str]
+    ) -> Iterator[tuple[list[str], list[str]]]:
+        if split is not None:
+            raise UsageError(f"--split {split}: this suite has no splits, it draws fresh strings. Leave --split out.")
+        if settings:
+            raise UsageError(f"--set {next(iter(settings))}=...: this task has no settings. Leave --set out.")
+        (task,) = chosen("task", [task], self.tasks())
+        language: AbstractTransduction = tasks.get(f"chomsky/{task}")()  # pyright: ignore[reportAssignmentType]
+        rng = np.random.default_rng(seed)
+        if length is not None:
+            lengths = [length] * count
+        else:
+            first, last = LengthGeneralisation().train_lengths
+            lengths = rng.integers(max(first, language.shortest), last + 1, count).tolist()
+        for one in lengths:
+            yield from language.sample(rng, 1, one).symbols(language.input_alphabet, language.output_alphabet)
+
+    def _in_order(self, runs: Sequence[tuple[Run, list[Result]]]) -> list[tuple[Run, list[Result]]]:
+        return sorted(runs, key=lambda pair: (self.tasks().index(pair[0].task), self.models().index(pair[0].model)))
+
+    def _table(self, runs: Sequence[tuple[Run, list[Result]]], label: str) -> Table:
+        found = {(run.task, run.model): results for run, results in runs}
+        names = [name for name in self.models() if any(model == name for _, model in found)]
+        columns = ["Level", "Task", "Chance", *(c for name in names for c in (MODEL_TITLES[name], "paper"))]
+        rows, members = [], set()
+        for task in self.tasks():
+            if not any(name == task for name, _ in found):
+                continue
+            language: AbstractTransduction = tasks.get(f"chomsky/{task}")()  # pyright: ignore[reportAssignmentType]
+            row = [language.level.value, task, f"{100 * language.chance:.0f}"]
+            for name in names:
+                results = found.get((task, name), [])
+                scores = [100 * result.measures[MEASURE] for result in results if result.state is State.FINISHED]
+                if scores:
+                    best = max(scores)
+                    row.append(f"{best:.1f}{'*' if best >= SOLVED else ' '}")
+                    members.add(len(scores))
+                else:
+                    row.append("diverged" if results else "–")
+                row.append(str(_published(task, name, "max") or "–"))
+            rows.append(tuple(row))
+        protocol = self.cell(runs[0][0]).protocol
+        first, last = protocol.test_lengths
+        lengths = len(protocol.scored_lengths())
+        notes = [
+            f"Per-sequence accuracy in percent, averaged over {lengths} lengths in {first}..{last}; best of "
+            f"{' or '.join(map(str, sorted(members)))} members. * solved (>= {SOLVED:.0f}). Paper: Table 2."
+        ]
+        preset = self.presets.get(label.split(",")[0])
+        if preset and preset.departures:
+            notes.append("Not the paper's setting: " + "; ".join(preset.departures) + ".")
+        return Table(f"chomsky, {label}", tuple(columns), tuple(rows), tuple(notes))
+
+
+MODEL_TITLES = {"rnn": "RNN", "lstm": "LSTM"}
+
+
+def _published(task: str, model: str, statistic: str) -> float | None:
+    table = "table_2" if statistic == "max" else "table_b1"
+    printed = published.lookup(
+        "chomsky", "value", paper_table=table, task=task, architecture=model, statistic=statistic
+    )
+    return None if printed is None else float(printed)
+
+
+suites.register("chomsky", version=1)(Chomsky())
