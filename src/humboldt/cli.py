@@ -150,8 +150,9 @@ def _announce(study: Study) -> None:
         print(text, file=sys.stderr, flush=True)
 
     say(f"{study.suite.name}, preset {preset.name}: {len(study.experiments)} experiments, {total} members in all.")
-    if preset.departures:
-        say("Not the paper's setting: " + "; ".join(preset.departures) + ".")
+    different = dict.fromkeys(text for experiment in study.experiments for text in experiment.departures)
+    if different:
+        say("Not the paper's setting: " + "; ".join(different) + ".")
     if not pending:
         say(f"All of it is finished in `{study.out}`. Nothing to do.")
         return

@@ -107,8 +107,8 @@ class Store:
                     db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;")
                 elif version > SCHEMA:
                     raise UsageError(
-                        f"`{self.path}` has schema {version}, written by a newer Humboldt; this one knows schemas up to "
-                        f"{SCHEMA}. Update Humboldt, or choose another folder with --out."
+                        f"`{self.path}` has schema {version}, written by a newer Humboldt; this one knows schemas up "
+                        f"to {SCHEMA}. Update Humboldt, or choose another folder with --out."
                     )
         except (OSError, sqlite3.OperationalError) as error:
             raise UsageError(
@@ -143,7 +143,7 @@ class Store:
         return self.folder / "checkpoints" / f"{run.key}-{group}"
 
     def add(self, run: Run, results: Iterable[Result]) -> None:
-        """Adds results, all or none. A finished member that is there already is left as it is; failures are forgotten."""
+        """Adds results, all or none. A member that is there already is left as it is; failures are replaced."""
         rows = [
             (
                 run.key,

@@ -61,8 +61,8 @@ class Study:
             store.add(experiment.run, results)
         if failures:
             raise RunError(
-                f"{len(failures)} of {len(self.experiments)} experiments failed: {'; '.join(failures)}. The traceback is "
-                f"in `{self.store.path}`. The same command tries them again and keeps what is finished."
+                f"{len(failures)} of {len(self.experiments)} experiments failed: {'; '.join(failures)}. The traceback "
+                f"is in `{self.store.path}`. The same command tries them again and keeps what is finished."
             )
 
     def records(self) -> list[dict[str, Any]]:
@@ -85,12 +85,12 @@ def plan(
     models: Sequence[str] = (),
     preset: str = "quick",
     seeds: int | None = None,
-    settings: Mapping[str, str] | None = None,
+    settings: Mapping[str, Any] | None = None,
     out: str | Path = "results",
 ) -> Study:
     """A study, ready to run. Names and values are checked before anything is written."""
     chosen = suites.get(suite)
-    request = Request(tasks, models, preset, seeds, settings or {})
+    request = Request(tasks, models, preset, seeds, _as_text(settings or {}))
     experiments = tuple(chosen.plan(request))
     return Study(chosen, request, experiments, Path(out))
 
@@ -104,7 +104,7 @@ def run(suite: str, **options: Any) -> Study:
     print(study.table())
     ```
     """
-    study = plan(suite, **{key: value if key != "settings" else _as_text(value) for key, value in options.items()})
+    study = plan(suite, **options)
     with stop_on_interrupt() as should_stop:
         study.run(lambda experiment: Watcher(should_stop=should_stop))
     return study

@@ -12,11 +12,11 @@ from humboldt.store import Result, Run
 
 @dataclass(frozen=True)
 class Preset:
-    """A named choice of settings. `departures` tells, in words, every way in which it is not the paper's."""
+    """A named choice of settings, as changes to the paper's. `about` says what it is for."""
 
     name: str
+    about: str
     changes: Mapping[str, str]
-    departures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Experiment:
     run: Run
     members: tuple[Mapping[str, Any], ...]
     work: str  # what one member takes, in words: "2,000 steps of 128 strings"
+    departures: tuple[str, ...]  # every way in which it is not the paper's, in words
 
     @property
     def name(self) -> str:

@@ -56,6 +56,34 @@ def as_json(settings: Any) -> dict[str, Any]:
     return {key: list(v) if isinstance(v, tuple) else v for key, v in dataclasses.asdict(settings).items()}
 
 
+def from_json(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that `as_json` was made from."""
+    return {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
+
+
+def differences(setting: Mapping[str, Any], reference: Mapping[str, Any]) -> list[str]:
+    """What differs between two settings in JSON form, in words.
+
+    >>> differences({"steps": 2000, "model": {"hidden_size": 64}}, {"steps": 1000000, "model": {"hidden_size": 256}})
+    ['steps 2,000 instead of 1,000,000', 'hidden_size 64 instead of 256']
+    """
+    found = []
+    for key, value in setting.items():
+        if isinstance(value, Mapping):
+            found.extend(differences(value, reference[key]))
+        elif value != reference[key]:
+            found.append(f"{key} {_words(value)} instead of {_words(reference[key])}")
+    return found
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_words, value)) if len(value) != 2 else f"{_words(value[0])}..{_words(value[1])}"
+    if value is None:
+        return "all"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
 def _convert(key: str, text: str, kind: Any) -> Any:
     origin = typing.get_origin(kind)
     arguments = typing.get_args(kind)

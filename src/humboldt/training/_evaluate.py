@@ -68,7 +68,10 @@ def evaluate(
         correct = count_correct(
             weights,
             static,
-            *map(jnp.asarray, (padded.tokens, padded.mask, padded.targets, padded.target_mask)),
+            jnp.asarray(padded.tokens),
+            jnp.asarray(padded.mask),
+            jnp.asarray(padded.targets),
+            jnp.asarray(padded.target_mask),
             jnp.asarray(num_steps),
         )
         yield np.asarray(correct)[:count]

@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import numpy as np
@@ -31,18 +31,16 @@ def make_chunk(stream: Stream, first: int, last: int, size: int, buckets: tuple[
     batches = [batch.padded(time) for batch in batches]
     filling = size - len(batches)
     batches += [batches[-1]] * filling
-    return Chunk(
-        step=np.arange(first, first + size, dtype=np.int32),
-        bucket=np.array(bucket + [len(buckets)] * filling, np.int32),
-        tokens=np.stack([batch.tokens for batch in batches]),
-        mask=np.stack([batch.mask for batch in batches]),
-        targets=np.stack([batch.targets for batch in batches]),
-        target_mask=np.stack([batch.target_mask for batch in batches]),
-        weight=np.stack([batch.weight for batch in batches]),
-    )  # pyright: ignore[reportCallIssue]
+    arrays: dict[str, Any] = {  # NumPy arrays: the compiled program takes them as they are
+        "step": np.arange(first, first + size, dtype=np.int32),
+        "bucket": np.array(bucket + [len(buckets)] * filling, np.int32),
+    }
+    for name in ("tokens", "mask", "targets", "target_mask", "weight"):
+        arrays[name] = np.stack([getattr(batch, name) for batch in batches])
+    return Chunk(**arrays)
 
 
-def prefetch(items: Iterator[Any], *, depth: int = 2) -> Iterator[Any]:
+def prefetch(items: Iterator[Any], *, depth: int = 2) -> Generator[Any, None, None]:
     """The same items, made ahead of time on a thread. An exception there is raised here."""
     ready: queue.Queue[tuple[bool, Any]] = queue.Queue(depth)
     stop = threading.Event()

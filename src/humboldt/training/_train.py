@@ -143,7 +143,7 @@ class Ensemble:
                 if time.monotonic() - saved_at > SAVE_SECONDS:
                     save()
         finally:
-            chunks.close()  # pyright: ignore[reportAttributeAccessIssue]
+            chunks.close()
         if saved != done:
             save()
         count = len(self.members)

@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+
+from humboldt.measures.accuracy import LengthCurve, accuracy_per_length, score, summarise
+
+
+def test_by_hand():
+    curve = accuracy_per_length(np.array([1, 2, 0, 3]), np.array([2, 2, 1, 3]), np.array([41, 41, 42, 500]))
+    assert curve == LengthCurve((41, 42, 500), (0.75, 0.0, 1.0), (2, 1, 1))
+    assert score(curve, 41, 500) == pytest.approx(1.75 / 3)
+
+
+def test_the_first_scored_length_is_41_and_the_last_is_500():
+    lengths = tuple(range(1, 601))
+    only = {n: LengthCurve(lengths, tuple(float(x == n) for x in lengths), (1,) * 600) for n in (40, 41, 500, 501)}
+    assert {n: score(curve, 41, 500) > 0 for n, curve in only.items()} == {40: False, 41: True, 500: True, 501: False}
+    assert score(only[41], 41, 500) == pytest.approx(1 / 460)
+
+
+def test_a_length_counts_once_however_many_strings_it_has():
+    curve = accuracy_per_length(np.array([1] * 9 + [0]), np.ones(10), np.array([41] * 9 + [42]))
+    assert score(curve, 41, 500) == 0.5
+
+
+def test_the_perfect_and_the_guessing_learner():
+    rng = np.random.default_rng(0)
+    lengths = np.repeat(np.arange(41, 501), 64)
+    ones = np.ones(len(lengths))
+    assert score(accuracy_per_length(ones, ones, lengths), 41, 500) == 1.0
+    guesses = rng.integers(0, 5, len(lengths)) == 0
+    assert score(accuracy_per_length(guesses, ones, lengths), 41, 500) == pytest.approx(0.2, abs=0.01)
+
+
+def test_nothing_to_score_is_an_error():
+    with pytest.raises(ValueError, match="No length"):
+        score(LengthCurve((1,), (1.0,), (1,)), 41, 500)
+    with pytest.raises(ValueError):
+        accuracy_per_length(np.ones(2), np.ones(3), np.ones(3))
+
+
+def test_summary():
+    summary = summarise([0.5, 1.0])
+    assert (summary.max, summary.mean, summary.std, summary.members) == (1.0, 0.75, 0.25, 2)
+    for bad in ([], [float("nan")]):
+        with pytest.raises(ValueError):
+            summarise(bad)

@@ -1,0 +1,52 @@
+"""Imports point one way: a module imports only from its own layer and those below."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import humboldt
+
+ROOT = Path(humboldt.__file__).parent
+ALLOWED = {
+    "errors": set(),
+    "registry": {"errors"},
+    "languages": {"errors", "registry"},
+    "measures": {"errors", "languages"},
+    "models": {"errors", "registry"},
+    "published": set(),
+    "store": {"errors"},
+    "report": {"errors", "published", "store"},
+    "training": {"errors", "languages", "models"},
+    "suites": {"errors", "languages", "measures", "models", "published", "registry", "report", "store", "training"},
+}
+WITHOUT_JAX = ("languages", "measures", "store", "report", "published", "errors", "registry", "study", "cli", "_progress")
+MODULES = sorted(ROOT.rglob("*.py"))
+
+
+def imported(path: Path) -> set[str]:
+    """Everything that the file imports when it is imported: imports inside functions do not count."""
+    found = set()
+    pending: list[ast.AST] = [ast.parse(path.read_text())]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        pending.extend(ast.iter_child_nodes(node))
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_down(path: Path):
+    layer = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    names = imported(path)
+    if layer in ALLOWED:
+        layers = {name.split(".")[1] for name in names if name.startswith("humboldt.")} & set(ALLOWED)
+        assert layers <= ALLOWED[layer] | {layer}
+        assert not {"humboldt.cli", "humboldt.study"} & names
+    if layer in WITHOUT_JAX or (layer == "suites" and not path.stem.endswith("_training")):
+        assert not {name.split(".")[0] for name in names} & {"jax", "equinox", "optax", "torch"}
