@@ -93,7 +93,7 @@ def duration(seconds: float) -> str:
     """Seconds for people.
 
     >>> duration(0.4), duration(75), duration(7300), duration(200000)
-    ('1 s', '1 min 15 s', '2 h 2 min', '2 d 8 h')
+    ('1 s', '1 min 15 s', '2 h 1 min', '2 d 7 h')
     """
     seconds = max(1, round(seconds))
     if seconds < 60:

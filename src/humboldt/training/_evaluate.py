@@ -34,7 +34,8 @@ def count_correct(
         def body(i: Array, carry: tuple[PyTree, Array]) -> tuple[PyTree, Array]:
             state, correct = carry
             state, logits = jax.vmap(model.step)(state, tokens[:, i])
-            return state, correct + (target_mask[:, i] & (logits.argmax(-1) == targets[:, i]))
+            is_right = target_mask[:, i] & (logits.argmax(-1) == targets[:, i])
+            return state, correct + is_right.astype(jnp.int32)
 
         start = jax.vmap(model.start)(tokens), jnp.zeros(len(tokens), jnp.int32)
         return jax.lax.fori_loop(0, num_steps, body, start)[1]

@@ -54,9 +54,9 @@ def example_loss(
     """Cross-entropy in nats and share of correct symbols of one example, over the symbols that count."""
     log_probabilities = jax.nn.log_softmax(logits)
     nats = -jnp.take_along_axis(log_probabilities, targets[:, None], 1)[:, 0]
-    count = jnp.maximum(mask.sum(), 1)
+    count = jnp.maximum(mask.sum(), 1).astype(nats.dtype)
     total = jnp.where(mask, nats, 0.0).sum()
-    correct = (mask & (logits.argmax(-1) == targets)).sum() / count
+    correct = (mask & (logits.argmax(-1) == targets)).sum().astype(nats.dtype) / count
     return (total / count if reduction == "mean" else total), correct
 
 
@@ -79,7 +79,8 @@ def train_step(
         return loss + penalty, (loss, accuracy)
 
     (_, (loss, accuracy)), gradient = jax.value_and_grad(loss_of, has_aux=True)(learner.weights)
-    updates, optimiser = recipe.transformation().update(gradient, learner.optimiser, learner.weights)
+    with jax.numpy_dtype_promotion("standard"):  # Optax mixes types; our own code does not
+        updates, optimiser = recipe.transformation().update(gradient, learner.optimiser, learner.weights)
     weights = jax.tree.map(lambda w, u: w - knobs.learning_rate * u, learner.weights, updates)
 
     finite = jnp.isfinite(loss) & jnp.isfinite(optax.tree.norm(gradient))

@@ -1,0 +1,46 @@
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from humboldt.languages import Pairs, frame_transduction, tasks
+from humboldt.models.rnn import RNN
+from humboldt.training import evaluate
+from humboldt.training._evaluate import count_correct
+from humboldt.training._members import stack_weights
+
+REVERSALS = Pairs.concatenate(
+    [
+        Pairs.full(rows := np.random.default_rng(length).integers(0, 2, (4, length)), rows[:, ::-1])
+        for length in (1, 3, 20, 150)
+    ]
+)
+
+
+def build(key: jax.Array):
+    return RNN(hidden_size=8).build(3, 2, num_symbols=2, key=key)
+
+
+def test_counts_equal_the_obvious_way():
+    batch = frame_transduction(REVERSALS, 2)
+    weights, (_, static) = stack_weights(build, [0, 1]), eqx.partition(build(jax.random.key(0)), eqx.is_inexact_array)
+    (found,) = evaluate(weights, static, iter([batch]))
+    assert found.shape == (2, 16)
+    for seed in range(2):
+        model = build(jax.random.key(seed))
+        for row in range(16):
+            logits = model(jnp.array(batch.tokens[row]), jnp.array(batch.mask[row]))
+            right = (np.argmax(logits, -1) == batch.targets[row]) & batch.target_mask[row]
+            assert found[seed, row] == right.sum()
+
+
+def test_no_compilation_per_length():
+    count_correct._cached.clear_cache()  # pyright: ignore
+    weights, (_, static) = stack_weights(build, [0]), eqx.partition(build(jax.random.key(0)), eqx.is_inexact_array)
+    parity = tasks.get("chomsky/parity_check")()
+    batches = (
+        frame_transduction(parity.sample(np.random.default_rng(n), 4, n), 2)  # pyright: ignore[reportAttributeAccessIssue]
+        for n in range(41, 500, 7)
+    )
+    assert len(list(evaluate(weights, static, batches))) == 66
+    assert count_correct._cached._cache_size() == 4  # pyright: ignore
