@@ -80,7 +80,7 @@ def _words(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(_words, value)) if len(value) != 2 else f"{_words(value[0])}..{_words(value[1])}"
     if value is None:
-        return "all"
+        return "none"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
