@@ -20,7 +20,18 @@ ALLOWED = {
     "training": {"errors", "languages", "models"},
     "suites": {"errors", "languages", "measures", "models", "published", "registry", "report", "store", "training"},
 }
-WITHOUT_JAX = ("languages", "measures", "store", "report", "published", "errors", "registry", "study", "cli", "_progress")
+WITHOUT_JAX = (
+    "languages",
+    "measures",
+    "store",
+    "report",
+    "published",
+    "errors",
+    "registry",
+    "study",
+    "cli",
+    "_progress",
+)
 MODULES = sorted(ROOT.rglob("*.py"))
 
 

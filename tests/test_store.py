@@ -98,6 +98,6 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path):
 
 
 def test_open_wants_results(tmp_path: Path):
-    with pytest.raises(UsageError, match="no file results.db"):
+    with pytest.raises(UsageError, match=r"no file results\.db"):
         Store.open(tmp_path)
     assert not any(tmp_path.iterdir())

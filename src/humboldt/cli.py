@@ -8,13 +8,13 @@ from collections.abc import Callable
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from humboldt import __version__
 from humboldt._progress import Progress, duration, progress
-from humboldt.errors import HumboldtError, Interrupted, MissingExtra, UsageError
+from humboldt.errors import HumboldtError, Interrupted, UsageError
 from humboldt.report.tables import as_csv, as_json, as_text
 from humboldt.store import Store
 from humboldt.study import Study, plan, stop_on_interrupt
@@ -77,13 +77,14 @@ def run(
     seeds: Annotated[int | None, typer.Option(help="Seeds per experiment. Default: the preset's.")] = None,
     set_: Settings = [],  # noqa: B006
     out: Out = Path("results"),
+    save_every: Annotated[float, typer.Option(min=0, help="Seconds between checkpoints.")] = 30.0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run and how long, and stop.")] = False,
 ) -> None:
     """Run experiments. The same command again does only what is missing."""
     study = plan(suite, tasks=task, models=model, preset=preset, seeds=seeds, settings=parse_assignments(set_), out=out)
     _announce(study)
     if not dry_run:
-        _execute(study)
+        _execute(study, save_every)
         print(study.table())
 
 
@@ -158,40 +159,26 @@ def _announce(study: Study) -> None:
         return
     if members < total:
         say(f"{total - members} members are finished in `{study.out}`; {members} are left.")
-    with _needs("jax", "zoo"):
-        seconds = study.suite.estimate(pending)
+    seconds = study.suite.estimate(pending)
     for experiment, estimate in zip(pending, seconds, strict=True):
         say(f"  {experiment.name}: {len(experiment.members)} members x {experiment.work}, about {duration(estimate)}")
     say(f"About {duration(sum(seconds))} in all, on this machine.")
 
 
-def _execute(study: Study) -> None:
+def _execute(study: Study, save_seconds: float = 30.0) -> None:
     with progress() as shown, stop_on_interrupt() as should_stop:
         try:
-            study.run(lambda experiment: _watcher(experiment, shown, should_stop))
+            study.run(lambda experiment: _watcher(experiment, shown, should_stop, save_seconds))
         except (Interrupted, KeyboardInterrupt):
             again = shlex.join(["humboldt", *sys.argv[1:]])
             raise Interrupted(f"Stopped; everything so far is saved. To go on, run again: {again}") from None
 
 
-def _watcher(experiment: Experiment, shown: Progress, should_stop: Callable[[], bool]) -> Watcher:
+def _watcher(experiment: Experiment, shown: Progress, should_stop: Callable[[], bool], save_seconds: float) -> Watcher:
     def tell(phase: str, done: int, total: int, remark: str) -> None:
         shown.update(f"{experiment.name} · {phase}", done, total, remark)
 
-    return Watcher(tell, lambda message: shown.say(f"Warning: {message}"), should_stop)
-
-
-class _needs:
-    """Turns a missing optional package into the error that says how to get it."""
-
-    def __init__(self, module: str, extra: str) -> None:
-        self.module, self.extra = module, extra
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] == self.module:
-            raise MissingExtra(self.module, self.extra) from None
+    return Watcher(tell, lambda message: shown.say(f"Warning: {message}"), should_stop, save_seconds)
 
 
 def main() -> None:

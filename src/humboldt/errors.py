@@ -29,10 +29,14 @@ class Interrupted(HumboldtError):
     exit_code = 130
 
 
-class MissingExtra(UsageError):
-    """An optional dependency is needed and not installed."""
+EXTRAS = {"jax": "zoo", "jaxlib": "zoo", "equinox": "zoo", "optax": "zoo", "jaxtyping": "zoo", "torch": "torch"}
 
-    def __init__(self, module: str, extra: str) -> None:
+
+class MissingExtra(UsageError):
+    """An optional dependency is needed and not installed. `EXTRAS` says which extra brings it."""
+
+    def __init__(self, module: str) -> None:
+        extra = EXTRAS[module]
         super().__init__(
             f"This needs `{module}`, which is not installed. It comes with an extra: pip install 'humboldt[{extra}]'"
         )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from humboldt.errors import unknown_name
+from humboldt.errors import EXTRAS, MissingExtra, unknown_name
 
 T = TypeVar("T")
 
@@ -62,7 +62,12 @@ class Registry(Generic[T]):
         if name not in self._entries:
             if name not in self._files():
                 raise unknown_name(self.kind, name, self.names())
-            importlib.import_module(f"{self.package}.{name.replace('/', '.')}")
+            try:
+                importlib.import_module(f"{self.package}.{name.replace('/', '.')}")
+            except ModuleNotFoundError as error:
+                if error.name in EXTRAS:
+                    raise MissingExtra(error.name) from error
+                raise
             if name not in self._entries:
                 raise ValueError(f"The file of the {self.kind} {name!r} does not register that name.")
         return self._entries[name]

@@ -1,5 +1,6 @@
 """The experiments of one command: planned, run, resumed, shown."""
 
+import shutil
 import signal
 import threading
 import traceback
@@ -59,6 +60,8 @@ class Study:
                 failures.append(f"{experiment.name}: {type(error).__name__}: {error}")
                 watcher.warn(f"{failures[-1]} Going on with the other experiments.")
             store.add(experiment.run, results)
+            if all(result.state is not State.FAILED for result in results):
+                shutil.rmtree(folder, ignore_errors=True)  # the results are safe; half-done work is of no use now
         if failures:
             raise RunError(
                 f"{len(failures)} of {len(self.experiments)} experiments failed: {'; '.join(failures)}. The traceback "

@@ -45,7 +45,7 @@ def test_wrong_values_are_told(key: str, value: str, message: str):
 
 
 def test_a_wrong_name_is_answered_with_the_nearest():
-    with pytest.raises(UsageError, match="No setting named 'step'. Did you mean 'steps'"):
+    with pytest.raises(UsageError, match=r"No setting named 'step'\. Did you mean 'steps'"):
         _settings.check_known({"step": "1"}, Some)
 
 

@@ -12,7 +12,6 @@ from humboldt.errors import Interrupted
 from humboldt.languages import Batch, frame_transduction, tasks
 from humboldt.models.rnn import RNN
 from humboldt.training import Ensemble, MemberKnobs, Recipe, Trained, Watcher
-from humboldt.training import _train as train_module
 from humboldt.training._steps import train_chunk
 
 PARITY = tasks.get("chomsky/parity_check")()
@@ -111,10 +110,9 @@ def test_a_resumed_run_is_bit_identical(tmp_path: Path, steps: int):
     np.testing.assert_array_equal(whole.accuracy, resumed.accuracy)
 
 
-def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(train_module, "SAVE_SECONDS", -1.0)  # after every call of the program
+def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path: Path):
     members = [MemberKnobs(0, 1e-2)]
-    whole = train(tmp_path, members, 230)
+    whole = ensemble(members, 230).train(tmp_path, Watcher(save_seconds=0))  # after every call of the program
     newest = sorted(tmp_path.glob("*.ckpt"))[-1]
     assert len(list(tmp_path.glob("*.ckpt"))) == 2
     newest.write_bytes(newest.read_bytes()[:-10])

@@ -77,6 +77,7 @@ class Watcher:
     progress: Callable[[str, int, int, str], None] = lambda phase, done, total, remark: None
     warn: Callable[[str], None] = lambda message: None
     should_stop: Callable[[], bool] = lambda: False
+    save_seconds: float = 30.0  # between checkpoints
 
 
 class AbstractSuite(ABC):

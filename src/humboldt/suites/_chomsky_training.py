@@ -83,7 +83,7 @@ def execute(cell: "Cell", members: Sequence[Mapping[str, Any]], checkpoints: Pat
         watcher.progress("training", step, steps, f"loss {loss:.3f}, accuracy {100 * correct:.1f}%")
 
     trained = make_ensemble(cell, members).train(
-        checkpoints, TrainingWatcher(training_progress, watcher.warn, watcher.should_stop)
+        checkpoints, TrainingWatcher(training_progress, watcher.warn, watcher.should_stop, watcher.save_seconds)
     )
 
     total = len(cell.protocol.scored_lengths()) * cell.protocol.strings_per_length

@@ -45,7 +45,7 @@ class LengthGeneralisation:
     gradient_clip: float | None = 1.0  # released code; the paper is silent
     loss: Literal["mean", "sum"] = "mean"  # over output symbols: algorithm A.1; the released code sums
     strings_per_length: int = 512  # released code; the paper is silent
-    num_test_lengths: int | None = None  # how many lengths are scored, spread evenly; all by default
+    num_test_lengths: int = 460  # how many lengths are scored at most, spread evenly; 460 are all of them
     data_seed: int = 0
     test_seed: int = 1
 
@@ -62,18 +62,16 @@ class LengthGeneralisation:
                 f"lengths the learner never trained on. Use test_lengths={self.train_lengths[1] + 1},"
                 f"{self.test_lengths[1]}."
             )
-        for name in ("batch_size", "steps", "strings_per_length"):
+        for name in ("batch_size", "steps", "strings_per_length", "num_test_lengths"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}, but must be at least 1.")
         if not self.learning_rates or min(self.learning_rates) <= 0:
             raise ValueError(f"learning_rates {self.learning_rates} must be one or more positive numbers.")
-        if self.num_test_lengths is not None and self.num_test_lengths < 1:
-            raise ValueError(f"num_test_lengths is {self.num_test_lengths}, but must be at least 1, or none for all.")
 
     def scored_lengths(self) -> list[int]:
         """The lengths whose accuracies are averaged, in order, first and last of the range among them."""
         first, last = self.test_lengths
-        count = min(self.num_test_lengths or last, last - first + 1)
+        count = min(self.num_test_lengths, last - first + 1)
         return sorted({round(x) for x in np.linspace(first, last, count)}) if count > 1 else [last]
 
 

@@ -19,7 +19,6 @@ from humboldt.training._steps import Chunk, Curve, Knobs, Learners, Work, train_
 from humboldt.training._stream import Stream, buckets_for, make_chunk, prefetch
 
 CHUNK_STEPS = 100  # training steps per call of the compiled program
-SAVE_SECONDS = 30.0  # at most so much training is ever lost
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,7 @@ class Watcher:
     progress: Callable[[int, int, float, float], None] = lambda step, steps, loss, accuracy: None
     warn: Callable[[str], None] = lambda message: None
     should_stop: Callable[[], bool] = lambda: False
+    save_seconds: float = 30.0  # between checkpoints: at most so much training is ever lost
 
 
 @dataclass
@@ -140,7 +140,7 @@ class Ensemble:
                 if watcher.should_stop():
                     save()
                     raise Interrupted("Stopped as asked.")
-                if time.monotonic() - saved_at > SAVE_SECONDS:
+                if time.monotonic() - saved_at >= watcher.save_seconds:
                     save()
         finally:
             chunks.close()
