@@ -9,11 +9,12 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from humboldt.errors import EXTRAS, MissingExtra, unknown_name
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,13 @@ class Registry(Generic[T]):
         self.nested = nested
         self._entries: dict[str, Entry[T]] = {}
 
-    def register(self, name: str, *, version: int) -> Callable[[T], T]:
+    def register(self, name: str, *, version: int) -> Callable[[V], V]:
         """Decorator that binds `name`."""
 
-        def bind(value: T) -> T:
+        def bind(value: V) -> V:
             if name in self._entries:
                 raise ValueError(f"The {self.kind} {name!r} is registered already, by {self._entries[name].value!r}.")
-            self._entries[name] = Entry(name, version, value)
+            self._entries[name] = Entry(name, version, cast(T, value))  # the decorated class keeps its own type
             return value
 
         return bind

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from humboldt.models.lstm import LSTM
+from humboldt.models.lstm import LSTM, gates
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
@@ -15,7 +15,7 @@ def test_one_step_against_numpy():
     cell = LSTM(hidden_size=3).build(2, 1, num_symbols=1, key=jax.random.key(0)).cell
     rng = np.random.default_rng(0)
     x, h, c = (rng.normal(size=n).astype(np.float32) for n in (2, 3, 3))
-    gates = np.array(cell.input.weight) @ x + np.array(cell.input.bias) + np.array(cell.recurrent.weight) @ h
+    gates = x @ np.array(cell.input.weight) + np.array(cell.input.bias) + h @ np.array(cell.recurrent.weight)
     i, g, f, o = np.split(gates, 4)
     expected_c = sigmoid(f + 1) * c + sigmoid(i) * np.tanh(g)
     expected_h = sigmoid(o) * np.tanh(expected_c)
@@ -30,3 +30,17 @@ def test_the_initial_scale_counts_input_and_state_together():
     for weight in (cell.input.weight, cell.recurrent.weight):
         assert abs(float(weight.std()) - 0.88 / 10) < 0.005  # 1 / sqrt(36 + 64), cut off at two deviations
         assert float(jnp.abs(weight).max()) <= 2 / 10
+
+
+def test_the_backward_pass_by_hand_equals_automatic_differentiation():
+    def plain(drive: jax.Array, memory: jax.Array) -> tuple[jax.Array, jax.Array]:
+        i, g, f, o = jnp.split(drive, 4)
+        new = jax.nn.sigmoid(f + 1) * memory + jax.nn.sigmoid(i) * jnp.tanh(g)
+        return jax.nn.sigmoid(o) * jnp.tanh(new), new
+
+    rng = np.random.default_rng(0)
+    drive, memory, a, b = (jnp.array(rng.normal(size=n), jnp.float32) for n in (12, 3, 3, 3))
+    for expected, found in zip(
+        jax.vjp(plain, drive, memory)[1]((a, b)), jax.vjp(gates, drive, memory)[1]((a, b)), strict=True
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)

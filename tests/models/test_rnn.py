@@ -28,12 +28,12 @@ def test_parity_by_hand():
     model = eqx.tree_at(
         lambda m: (m.cell.input.weight, m.cell.input.bias, m.cell.recurrent.weight, m.readout.weight, m.readout.bias),
         model,
-        (inputs, jnp.full(4, -1.0), recurrent, jnp.stack([odd, even]), jnp.zeros(2)),
+        (inputs.T, jnp.full(4, -1.0), recurrent.T, jnp.stack([odd, even]).T, jnp.zeros(2)),
     )
     state = even * jnp.array([1.0, 1, 0, 0])
     rng = np.random.default_rng(0)
     for length in (1, 5, 300):
-        tokens, hidden = rng.integers(0, 2, length), state
+        tokens, hidden, logits = rng.integers(0, 2, length), state, jnp.zeros(2)
         for token in [*tokens, 2]:  # ∅ acts like `a`
             hidden, logits = model.step(hidden, jnp.array(token))
         assert int(logits.argmax()) == (0 if tokens.sum() % 2 else 1)  # `a` odd, `b` even

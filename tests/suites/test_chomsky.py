@@ -1,6 +1,7 @@
 """The protocol of paper 001: what is trained on, what is scored, how it is shown."""
 
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -11,8 +12,7 @@ from humboldt.suites._base import Request, Watcher
 from humboldt.suites._chomsky_training import evaluation_batches, make_ensemble
 from humboldt.suites.chomsky import Chomsky, LengthGeneralisation
 
-SUITE = suites.get("chomsky")
-assert isinstance(SUITE, Chomsky)
+SUITE = cast(Chomsky, suites.get("chomsky"))
 TINY = {
     "steps": "20",
     "batch_size": "4",

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 
-def fan_in_normal(key: PRNGKeyArray, shape: tuple[int, int], fan_in: int) -> Float[Array, "out in"]:
+def fan_in_normal(key: PRNGKeyArray, shape: tuple[int, int], fan_in: int) -> Float[Array, "in out"]:
     """Normal of standard deviation `fan_in ** -0.5`, cut off at two of them: how paper 001's library initialises.
 
     The cut makes the actual deviation 12% smaller, and it is not made up for there either.
@@ -15,21 +15,21 @@ def fan_in_normal(key: PRNGKeyArray, shape: tuple[int, int], fan_in: int) -> Flo
 
 
 class Linear(eqx.Module):
-    """`weight @ x + bias`, with the bias at zero to begin with (or left out).
+    """`x @ weight + bias`, with the bias at zero to begin with (or left out).
 
     `fan_in` is the number of inputs that the initialisation counts: more than `in_size` where this layer is one part
     of a larger one, split so that a part can be applied to all time steps at once.
     """
 
-    weight: Float[Array, "out in"]
+    weight: Float[Array, "in out"]  # in this order, batches of `x` need no transposition
     bias: Float[Array, " out"] | None
 
     def __init__(
         self, in_size: int, out_size: int, *, use_bias: bool = True, fan_in: int | None = None, key: PRNGKeyArray
     ) -> None:
-        self.weight = fan_in_normal(key, (out_size, in_size), fan_in or in_size)
+        self.weight = fan_in_normal(key, (in_size, out_size), fan_in or in_size)
         self.bias = jnp.zeros(out_size) if use_bias else None
 
     def __call__(self, x: Float[Array, " in"]) -> Float[Array, " out"]:
-        y = self.weight @ x
+        y = x @ self.weight
         return y if self.bias is None else y + self.bias

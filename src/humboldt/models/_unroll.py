@@ -84,7 +84,7 @@ def _tapped_step(cell: AbstractCell, state: PyTree, taps: list[Array], drive: Ar
     tapped = jax.tree.map(wrap, cell, is_leaf=_is_linear)
     state, output = tapped(state, drive)
     # A layer that the step leaves alone has no gradient: a zero input says so.
-    unused = [jnp.zeros(layer.weight.shape[1]) for layer in _linears(cell)]
+    unused = [jnp.zeros(layer.weight.shape[0]) for layer in _linears(cell)]
     return state, output, [notes.get(index, unused[index]) for index in range(len(taps))]
 
 
@@ -93,7 +93,7 @@ def _forward(
 ) -> tuple[tuple[PyTree, Array], tuple[Any, list[Any], PyTree]]:
     cell = eqx.combine(arrays, static)
     num_steps = drives.shape[0]
-    taps = [jnp.zeros((num_steps, layer.weight.shape[0])) for layer in _linears(cell)]
+    taps = [jnp.zeros((num_steps, layer.weight.shape[1])) for layer in _linears(cell)]
 
     def run(arrays: PyTree, state: PyTree, drives: Array, taps: list[Array]) -> tuple[Any, list[Any]]:
         cell = eqx.combine(arrays, static)
@@ -119,7 +119,7 @@ def _backward(static: AbstractCell, residuals: tuple[Any, list[Any], PyTree], co
         if not _is_linear(node):
             return node
         d_output, inputs = next(gradients)
-        weight = jnp.einsum("to,ti->oi", d_output, inputs)
+        weight = jnp.einsum("ti,to->io", inputs, d_output)
         bias = None if node.bias is None else d_output.sum(0)
         return eqx.tree_at(lambda n: (n.weight, n.bias), node, (weight, bias), is_leaf=lambda x: x is None)
 

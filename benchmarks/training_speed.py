@@ -1,0 +1,68 @@
+"""Training steps per second on a string-reversal-sized problem, lengths 5, 10, 20 and 40 in turn.
+
+One step reads `2 L` time steps of a batch of 128. The baseline is the released implementation of Delétang et al. (2023)
+on two cores of the same kind of machine: 36 (RNN) and 12.6 (LSTM) steps per second.
+
+    python benchmarks/training_speed.py [--model rnn] [--members 1] [--lengths 5,10,20,40]
+"""
+
+import argparse
+
+import jax
+import numpy as np
+from _record import measure, report
+
+from humboldt.languages import Batch, Pairs, frame_transduction
+from humboldt.models import models
+from humboldt.training import Ensemble, MemberKnobs, Recipe
+
+BASELINE = {"rnn": 36.0, "lstm": 12.6}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--model", default="rnn")
+    parser.add_argument("--members", type=int, default=1)
+    parser.add_argument("--batch", type=int, default=128)
+    parser.add_argument("--lengths", default="5,10,20,40")
+    parser.add_argument("--repeats", type=int, default=7)
+    options = parser.parse_args()
+    lengths = [int(length) for length in options.lengths.split(",")]
+
+    def stream(step: int) -> Batch:
+        strings = np.random.default_rng(step).integers(0, 2, (options.batch, lengths[step % len(lengths)]))
+        return frame_transduction(Pairs.full(strings, strings[:, ::-1]), 2)
+
+    spec = models.get(options.model)()
+    ensemble = Ensemble(
+        build=lambda key: spec.build(3, 2, num_symbols=2, key=key),
+        members=[MemberKnobs(seed, 1e-3) for seed in range(options.members)],
+        recipe=Recipe(steps=20),
+        stream=stream,
+        longest=2 * max(lengths),
+    )
+    chunk = ensemble.chunk(0)
+    state = [ensemble.fresh()[0]]
+
+    def work() -> None:
+        state[0], _ = jax.block_until_ready(ensemble.advance(state[0], chunk))
+
+    seconds = measure(work, repeats=options.repeats)
+    rates = {key: ensemble.chunk_steps / seconds[key] for key in ("min", "median")}
+    report(
+        "training_speed",
+        {
+            "model": options.model,
+            "members": options.members,
+            "batch": options.batch,
+            "time_steps": [2 * length for length in lengths],
+            "compile_seconds": round(seconds["first"] - seconds["median"], 2),
+            "steps_per_second": {"best": round(rates["min"], 1), "median": round(rates["median"], 1)},
+            "model_steps_per_second": round(options.members * rates["min"], 1),
+            "baseline_steps_per_second": BASELINE.get(options.model),
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()
