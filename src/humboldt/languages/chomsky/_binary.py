@@ -60,7 +60,8 @@ def split(symbols: Sequence[str], operator: str) -> tuple[list[int], list[int]]:
     """The digits on both sides of the one `operator`."""
     if list(symbols).count(operator) != 1 or operator in (symbols[0], symbols[-1]):
         raise UsageError(
-            f"{' '.join(symbols)!r} is not two binary numbers around one {operator!r}. Write it like '1 0 {operator} 1'."
+            f"{' '.join(symbols)!r} is not two binary numbers around one {operator!r}. "
+            f"Write it like '1 0 {operator} 1'."
         )
     middle = list(symbols).index(operator)
     return [int(symbol) for symbol in symbols[:middle]], [int(symbol) for symbol in symbols[middle + 1 :]]

@@ -1,6 +1,7 @@
 """Even Pairs (regular)."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -26,5 +27,5 @@ class EvenPairs(AbstractTransduction):
 
     def oracle(self, symbols: Sequence[str]) -> list[str]:
         """Counts the pairs one by one."""
-        pairs = sum(first != second for first, second in zip(symbols, symbols[1:], strict=False))
+        pairs = sum(first != second for first, second in pairwise(symbols))
         return ["b" if pairs % 2 == 0 else "a"]

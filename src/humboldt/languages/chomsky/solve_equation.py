@@ -16,10 +16,10 @@ UNKNOWN, EQUALS = 9, 10  # ids of `z` and `=`
 class SolveEquation(AbstractTransduction):
     """The `z` that solves an equation modulo 5.   (z-(-2))=1 -> 4
 
-    The left side is drawn as in Modular Arithmetic, but without `*`: a product with 0 would let every `z` solve it. (The
-    paper speaks of products all the same; its released code has none.) Then one digit becomes `z`: the first at or
-    after a random place, from the end on to the start, as in the released code; so a digit after a long run of
-    brackets is hidden more often than its neighbours. The solutions are equally likely.
+    The left side is drawn as in Modular Arithmetic, but without `*`: a product with 0 would let every `z` solve it.
+    (The paper speaks of products all the same; its released code has none.) Then one digit becomes `z`: the first at or
+    after a random place, the end joined to the start, as in the released code; so a digit after a long run of brackets
+    is hidden more often than its neighbours. The five solutions are equally likely.
     """
 
     level = Level.DETERMINISTIC_CONTEXT_FREE
@@ -44,8 +44,8 @@ class SolveEquation(AbstractTransduction):
         *left, equals, right = symbols
         if left.count("z") != 1 or equals != "=" or right not in DIGITS or "*" in left:
             raise UsageError(
-                f"{' '.join(symbols)!r} is not an equation with one unknown: an expression of digits, brackets, + and - "
-                "(no product: it could have many solutions) with one 'z', then '=' and a digit, like '( z - 2 ) = 1'."
+                f"{' '.join(symbols)!r} is not an equation with one unknown: an expression of digits, '+', '-' and "
+                "brackets, with one 'z' and no product, then '=' and a digit. Write it like '( z - 2 ) = 1'."
             )
         place = left.index("z")
         return [z for z in DIGITS if evaluate([*left[:place], z, *left[place + 1 :]]) % MODULUS == int(right)]
