@@ -7,8 +7,9 @@ from typing import Any
 
 from humboldt.errors import UsageError
 from humboldt.languages import tasks
-from humboldt.languages.chomsky._alternatives import ABSENT, FORMS, READINGS, SPELLINGS, Symbols
 from humboldt.languages.chomsky._base import AbstractTransduction
+from humboldt.languages.chomsky._forms import ABSENT, FORMS, SPELLINGS
+from humboldt.languages.chomsky._readings import READINGS, Symbols
 
 PREFIX = "chomsky/"
 EXPECTED = 'Every line is a JSON object like {"input": "a b", "target": "b a"}, with single spaces between symbols.'
@@ -166,32 +167,30 @@ def _hint(name: str, task: AbstractTransduction, symbols: Symbols) -> str:
 
 
 def _explain(name: str, examples: list[_Example]) -> list[Explanation]:
-    """The alternatives that give some of the disagreeing targets.
+    """The alternatives that give some of the disagreeing targets: readings and forms, alone and together.
 
-    Readings and forms are tried alone and together; a pair is kept only where it explains more than either part.
+    A reading with a form is kept only where it explains more than any alternative alone.
     """
     if all(each.agrees for each in examples):
         return []
     short = name.removeprefix(PREFIX)
-    as_given = [each.given for each in examples]
-    forms = {form.says: [form.undo(each.given, each.symbols) for each in examples] for form in FORMS[short]}
-    readings = {reading.says: [reading.target(each.symbols) for each in examples] for reading in READINGS[short]}
-    ours = [each.expected for each in examples]
-
-    def explanation(says: str, written: list[Symbols], meant: list[Symbols]) -> Explanation:
-        fits = [one == other for one, other in zip(written, meant, strict=True)]
-        wrong = sum(fit and not each.agrees for fit, each in zip(fits, examples, strict=True))
-        return Explanation(says, wrong, sum(fits))
-
-    alone = {says: explanation(says, as_given, meant) for says, meant in readings.items()}
-    alone |= {says: explanation(says, written, ours) for says, written in forms.items()}
-    together = []
-    for reading, meant in readings.items():
-        for form, written in forms.items():
-            both = explanation(f"{reading}, and {form}", written, meant)
-            if _key(both) < min(_key(alone[reading]), _key(alone[form])):
-                together.append(both)
-    return sorted((each for each in (*alone.values(), *together) if each.disagreements), key=_key)
+    meanings = {"": [each.expected for each in examples]}
+    meanings |= {reading.says: [reading.target(each.symbols) for each in examples] for reading in READINGS[short]}
+    spellings = {"": [each.given for each in examples]}
+    spellings |= {form.says: [form.undo(each.given, each.symbols) for each in examples] for form in FORMS[short]}
+    alone, together = [], []
+    for reading, meant in meanings.items():
+        seen = set()
+        for form, written in spellings.items():
+            fits = tuple(one == other for one, other in zip(written, meant, strict=True))
+            wrong = sum(fit and not each.agrees for fit, each in zip(fits, examples, strict=True))
+            # A form that changes nothing, or no more than a simpler one before it, tells nothing.
+            if wrong and fits not in seen:
+                found = Explanation(", and ".join(filter(None, (reading, form))), wrong, sum(fits))
+                (together if reading and form else alone).append(found)
+            seen.add(fits)
+    best = min(map(_key, alone), default=(0, 0))
+    return sorted([*alone, *(each for each in together if _key(each) < best)], key=_key)
 
 
 def _key(explanation: Explanation) -> tuple[int, int]:

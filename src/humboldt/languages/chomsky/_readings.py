@@ -1,11 +1,7 @@
-"""What other code might mean by a task: the definitions and spellings that the conformance kit knows.
-
-A *reading* is another definition of the task: a function from an input to the target it would have. A *form* is another
-way to write the right answer down: a function that turns a given target back into our way of writing.
-"""
+"""What other code might mean by a task: the alternative definitions that the conformance kit knows."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
@@ -18,18 +14,10 @@ Symbols = list[str]
 
 @dataclass(frozen=True)
 class Reading:
-    """Another definition. `says` completes "It looks as if ..."."""
+    """Another definition: the target that an input would have. `says` completes "Looks as if ..."."""
 
     says: str
     target: Callable[[Symbols], Symbols]
-
-
-@dataclass(frozen=True)
-class Form:
-    """Another way of writing. `undo` gets the target as given, and the input; it returns the target as we write it."""
-
-    says: str
-    undo: Callable[[Symbols, Symbols], Symbols]
 
 
 # Regular tasks
@@ -97,13 +85,6 @@ def _without_unary_minus(symbols: Symbols) -> Symbols:
 def _solutions(left: Symbols, right: int) -> Symbols:
     place = left.index("z")
     return [z for z in DIGITS if evaluate([*left[:place], z, *left[place + 1 :]]) % MODULUS == right]
-
-
-def _reduced(given: Symbols, _: Symbols) -> Symbols:
-    try:
-        return [str(int("".join(given)) % MODULUS)]
-    except ValueError:  # not a number at all
-        return given
 
 
 # Binary numbers: most significant digit first is "big", as text
@@ -266,88 +247,4 @@ READINGS: dict[str, tuple[Reading, ...]] = {
         Reading("rarer symbols come first", lambda s: sorted(s, key=lambda symbol: (Counter(s)[symbol], symbol))),
         Reading("every symbol is written once", lambda s: sorted(set(s))),
     ),
-}
-
-
-# Ways of writing
-
-
-def _upto_terminator(given: Symbols, _: Symbols) -> Symbols:
-    return given[: given.index("#") + 1] if "#" in given else given
-
-
-def _before_terminator(given: Symbols, _: Symbols) -> Symbols:
-    return given[: given.index("#")] if "#" in given else given
-
-
-def _stripped(zeros: Callable[[str], str]) -> Callable[[Symbols, Symbols], Symbols]:
-    """Needless zeros taken off, be there a terminator or not."""
-    return lambda given, symbols: [*(zeros("".join(_before_terminator(given, symbols))) or "0"), "#"]
-
-
-def _translated(table: dict[str, str]) -> Callable[[Symbols, Symbols], Symbols]:
-    return lambda given, _: [table.get(symbol, symbol) for symbol in given]
-
-
-UNSPACED = Form("the symbols of the target are not separated by spaces", lambda given, _: list("".join(given)))
-ENDED = Form("the target ends with a terminator '#' that the task does not have", _before_terminator)
-UNENDED = Form("the terminator '#' is missing", lambda given, _: [*given, "#"])
-PADDED = Form("the target is padded after the terminator '#'", _upto_terminator)
-UNREDUCED = Form("the value is not reduced modulo 5", _reduced)
-LABELS = (
-    Form("the labels are written as 0 for 'a' and 1 for 'b'", _translated({"0": "a", "1": "b"})),
-    Form("the labels are written as 1 for 'a' and 0 for 'b'", _translated({"1": "a", "0": "b"})),
-    Form("the labels are written as True for 'b' and False for 'a'", _translated({"True": "b", "False": "a"})),
-)
-NUMBERS = (
-    Form("leading zeros (here the last ones) are kept", _stripped(lambda digits: digits.rstrip("0"))),
-    Form("leading zeros are kept at the beginning", _stripped(lambda digits: digits.lstrip("0"))),
-)
-SHORT_ROOTS = (
-    Form(
-        "leading zeros (here the last ones) are dropped",
-        lambda given, symbols: [*given, *["0"] * ((len(symbols) + 1) // 2 - len(given))],
-    ),
-    Form(
-        "leading zeros are dropped at the beginning",
-        lambda given, symbols: [*["0"] * ((len(symbols) + 1) // 2 - len(given)), *given],
-    ),
-)
-
-FORMS: dict[str, tuple[Form, ...]] = {
-    "even_pairs": LABELS,
-    "parity_check": LABELS,
-    "modular_arithmetic_simple": (UNREDUCED,),
-    "cycle_navigation": (UNREDUCED,),
-    "stack_manipulation": (UNENDED, PADDED, UNSPACED),
-    "reverse_string": (ENDED, UNSPACED),
-    "modular_arithmetic": (UNREDUCED,),
-    "solve_equation": (UNREDUCED,),
-    "duplicate_string": (ENDED, UNSPACED),
-    "missing_duplicate": (),
-    "odds_first": (ENDED, UNSPACED),
-    "binary_addition": (UNENDED, PADDED, UNSPACED, *NUMBERS),
-    "binary_multiplication": (UNENDED, PADDED, UNSPACED, *NUMBERS),
-    "compute_sqrt": (ENDED, UNSPACED, *SHORT_ROOTS),
-    "bucket_sort": (ENDED, UNSPACED),
-}
-
-# What others write for our symbols, by what we write. A line with such a symbol gets a hint.
-SPELLINGS: dict[str, Sequence[str]] = {
-    "a": ("0",),
-    "b": ("1",),
-    "0": ("a",),
-    "1": ("b",),
-    "_": ("2", "?"),
-    "#": ("3",),
-    "z": ("x",),
-    "-": ("−", "–"),
-    "*": ("·", "×", "∗"),
-    "PUSH_a": ("PUSH",),
-    "POP": ("pop", "2"),
-}
-
-# Why a task does without a symbol that others use.
-ABSENT: dict[str, dict[str, str]] = {
-    "solve_equation": {"*": "Our equations have no product: many values of z could solve one."},
 }
