@@ -2,12 +2,14 @@
 
 import enum
 from abc import abstractmethod
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
 from humboldt.errors import UsageError
 from humboldt.languages import AbstractTask, Pairs, Problem
+
+T = TypeVar("T")
 
 
 class Level(enum.Enum):
@@ -40,3 +42,10 @@ class AbstractTransduction(AbstractTask):
     @abstractmethod
     def _sample(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
         """`sample` for a length that is long enough."""
+
+
+def one_of(option: str, value: T, allowed: tuple[T, ...]) -> T:
+    """`value`, if it is one of those that `option` can take."""
+    if value not in allowed:
+        raise UsageError(f"{option}={value!r} is not possible. Choose {' or '.join(repr(each) for each in allowed)}.")
+    return value

@@ -1,13 +1,16 @@
 """Modular Arithmetic (Simple) (regular)."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
+from humboldt.errors import UsageError
 from humboldt.languages import Alphabet, Pairs, tasks
-from humboldt.languages.chomsky._base import AbstractTransduction, Level
+from humboldt.languages.chomsky._base import AbstractTransduction, Level, one_of
 
 MODULUS = 5
+DIGITS = ("0", "1", "2", "3", "4")
 PLUS, MINUS, TIMES = 5, 6, 7  # ids of the operators
 
 
@@ -15,18 +18,25 @@ PLUS, MINUS, TIMES = 5, 6, 7  # ids of the operators
 class ModularArithmeticSimple(AbstractTransduction):
     """The value modulo 5 of digits joined by `+ - *`, without brackets.   1+2-4 -> 4
 
-    `*` binds tighter than `+` and `-`: 1+2*3 is 2. An even length becomes the next odd one, as the paper says (its
-    released code shortens instead).
+    `*` binds tighter than `+` and `-`: 1+2*3 is 2. An expression has an odd number of symbols.
+
+    **Arguments:**
+
+    - `even_length`: `"lengthen"` turns an even length into the next odd one, as the paper says; `"shorten"` into the
+      one before, as its released code does.
     """
 
     level = Level.REGULAR
-    input_alphabet = Alphabet(("0", "1", "2", "3", "4", "+", "-", "*"))
-    output_alphabet = Alphabet(("0", "1", "2", "3", "4"))
+    input_alphabet = Alphabet((*DIGITS, "+", "-", "*"))
+    output_alphabet = Alphabet(DIGITS)
     chance = 0.2
     examples = (("1 + 2 - 4", "4"), ("1 + 2 * 3", "2"), ("2 - 4 * 4 * 2", "0"), ("3", "3"))
 
+    def __init__(self, *, even_length: Literal["lengthen", "shorten"] = "lengthen") -> None:
+        self.even_length = one_of("even_length", even_length, ("lengthen", "shorten"))
+
     def _sample(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
-        terms = length // 2 + 1
+        terms = length // 2 + 1 if self.even_length == "lengthen" else (length + 1) // 2
         expressions = np.empty((count, 2 * terms - 1), np.int32)
         expressions[:, ::2] = rng.integers(0, MODULUS, (count, terms))
         expressions[:, 1::2] = rng.integers(PLUS, TIMES + 1, (count, terms - 1))
@@ -34,6 +44,11 @@ class ModularArithmeticSimple(AbstractTransduction):
 
     def oracle(self, symbols: Sequence[str]) -> list[str]:
         """Leaves precedence to Python's own grammar."""
+        kinds = [symbol in DIGITS for symbol in symbols]
+        if kinds != [True, False] * (len(symbols) // 2) + [True]:
+            raise UsageError(
+                f"{' '.join(symbols)!r} is not digits with one operator between any two. Write it like '1 + 2 - 4'."
+            )
         return [str(eval("".join(symbols)) % MODULUS)]
 
 

@@ -1,0 +1,73 @@
+"""Binary numbers of any size, as rows of bits (least significant first) and as Python's own integers."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from humboldt.errors import UsageError
+
+TERMINATOR = 2  # id of `#` in the output alphabet `0 1 #`; the operator has the same id in the input alphabets
+
+
+def draw_positive(rng: np.random.Generator, inside: np.ndarray) -> np.ndarray:
+    """Random bits where `inside` is true, zeros elsewhere: every number but zero is equally likely.
+
+    `inside`: boolean, shape `(count, time)`, some position true in every row. The result has its shape.
+    """
+    bits = rng.integers(0, 2, inside.shape, np.uint8) & inside
+    while (zero := np.flatnonzero(~bits.any(1))).size:
+        bits[zero] = rng.integers(0, 2, (zero.size, inside.shape[1]), np.uint8) & inside[zero]
+    return bits
+
+
+def draw_operands(rng: np.random.Generator, count: int, length: int) -> tuple[np.ndarray, list[int], list[int]]:
+    """Expressions of `length` symbols with an operator between two positive numbers, and these numbers.
+
+    The operator stands with equal probability anywhere but at the ends. Each number is uniform over the positive
+    numbers that fit its digits, so it may end with zeros (little-endian: leading ones). So does the released code.
+    """
+    position = np.arange(length)
+    operator = rng.integers(1, length - 1, (count, 1))
+    first = draw_positive(rng, position < operator)
+    second = draw_positive(rng, position > operator)
+    shifts = (operator[:, 0] + 1).tolist()
+    numbers = [number >> shift for number, shift in zip(to_integers(second), shifts, strict=True)]
+    return np.where(position == operator, TERMINATOR, first + second), to_integers(first), numbers
+
+
+def terminated(numbers: Sequence[int], slots: int) -> tuple[np.ndarray, np.ndarray]:
+    """Targets of shape `(count, slots)`: digits without needless zeros, then the terminator; and their lengths."""
+    digits = np.array([max(number.bit_length(), 1) for number in numbers], np.int32)
+    targets = to_bits(numbers, slots)
+    targets[np.arange(len(numbers)), digits] = TERMINATOR
+    return targets, digits + 1
+
+
+def to_integers(bits: np.ndarray) -> list[int]:
+    """The numbers whose bits are the rows of `bits`, least significant first."""
+    packed = np.packbits(bits, axis=1, bitorder="little")
+    return [int.from_bytes(row, "little") for row in packed]
+
+
+def to_bits(numbers: Sequence[int], width: int) -> np.ndarray:
+    """The inverse of `to_integers`: shape `(count, width)`."""
+    size = -(-width // 8)
+    packed = np.frombuffer(b"".join(number.to_bytes(size, "little") for number in numbers), np.uint8)
+    return np.unpackbits(packed.reshape(len(numbers), size), axis=1, count=width, bitorder="little")
+
+
+def split(symbols: Sequence[str], operator: str) -> tuple[list[int], list[int]]:
+    """The digits on both sides of the one `operator`."""
+    if list(symbols).count(operator) != 1 or operator in (symbols[0], symbols[-1]):
+        raise UsageError(
+            f"{' '.join(symbols)!r} is not two binary numbers around one {operator!r}. "
+            f"Write it like '1 0 {operator} 1'."
+        )
+    middle = list(symbols).index(operator)
+    return [int(symbol) for symbol in symbols[:middle]], [int(symbol) for symbol in symbols[middle + 1 :]]
+
+
+def without_needless_zeros(digits: Sequence[int]) -> list[str]:
+    """Digits as symbols up to the last `1`; a single `0` for zero."""
+    kept = max((i for i, digit in enumerate(digits) if digit), default=0) + 1
+    return [str(digit) for digit in digits[:kept]]

@@ -1,0 +1,38 @@
+"""Odds First (context-sensitive)."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from humboldt.languages import Alphabet, Pairs, tasks
+from humboldt.languages.chomsky._base import AbstractTransduction, Level, one_of
+
+
+@tasks.register("chomsky/odds_first", version=1)
+class OddsFirst(AbstractTransduction):
+    """The symbols at odd places, then those at even places, counted from one.   aaabaa -> aaaaba
+
+    **Arguments:**
+
+    - `order`: `"paper"` as above; `"code"` puts the even places first, as the paper's released code does.
+    """
+
+    level = Level.CONTEXT_SENSITIVE
+    input_alphabet = output_alphabet = Alphabet(("a", "b"))
+    chance = 0.5
+    examples = (("a a a b a a", "a a a a b a"), ("a b a b b", "a a b b b"), ("b a", "b a"), ("a", "a"))
+
+    def __init__(self, *, order: Literal["paper", "code"] = "paper") -> None:
+        self.order = one_of("order", order, ("paper", "code"))
+
+    def _sample(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
+        strings = rng.integers(0, 2, (count, length), np.int32)
+        odd, even = strings[:, ::2], strings[:, 1::2]
+        return Pairs.full(strings, np.hstack((odd, even) if self.order == "paper" else (even, odd)))
+
+    def oracle(self, symbols: Sequence[str]) -> list[str]:
+        """Sorts the places by parity and leaves their order alone otherwise."""
+        first = 1 if self.order == "paper" else 0
+        places = sorted(range(1, len(symbols) + 1), key=lambda place: place % 2 != first)
+        return [symbols[place - 1] for place in places]
