@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from humboldt.models.lstm import LSTM, gates
+from humboldt.models.lstm import LSTM, LSTMCell, gates
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
@@ -12,7 +12,7 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
 
 
 def test_one_step_against_numpy():
-    cell = LSTM(hidden_size=3).build(2, 1, num_symbols=1, key=jax.random.key(0)).cell
+    cell = LSTMCell(2, 3, key=jax.random.key(0))
     rng = np.random.default_rng(0)
     x, h, c = (rng.normal(size=n).astype(np.float32) for n in (2, 3, 3))
     gates = x @ np.array(cell.input.weight) + np.array(cell.input.bias) + h @ np.array(cell.recurrent.weight)
@@ -27,6 +27,7 @@ def test_one_step_against_numpy():
 
 def test_the_initial_scale_counts_input_and_state_together():
     cell = LSTM(hidden_size=64).build(36, 1, num_symbols=35, key=jax.random.key(0)).cell
+    assert isinstance(cell, LSTMCell)
     for weight in (cell.input.weight, cell.recurrent.weight):
         assert abs(float(weight.std()) - 0.88 / 10) < 0.005  # 1 / sqrt(36 + 64), cut off at two deviations
         assert float(jnp.abs(weight).max()) <= 2 / 10

@@ -1,3 +1,5 @@
+"""What every task of the Chomsky suite promises, beyond what every task does."""
+
 import random
 
 import numpy as np
