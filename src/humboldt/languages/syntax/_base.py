@@ -34,6 +34,7 @@ class AbstractPseudoLanguage(AbstractTask):
     categories: ClassVar[tuple[str, ...]]
     shortest: ClassVar[int]
     length_step: ClassVar[int]
+    negatives_change_length: ClassVar[bool] = False
 
     def __init__(self, *, terminals: int = 10, distribution: str = "zipf", zipf_exponent: float = 1.0) -> None:
         self._terminals = Terminals(terminals, distribution, zipf_exponent)
@@ -112,6 +113,11 @@ class AbstractPseudoLanguage(AbstractTask):
             raise UsageError(
                 f"The language has no string of a length from {low} to {high}. "
                 f"Its lengths are {self._lengths_in_words()}: widen the range to hold one of them."
+            )
+        if self.negatives_change_length and low == high:
+            raise UsageError(
+                f"The length range {low} to {high} holds one length only, but a negative of this language has another "
+                "length than its positive. Use a range of two lengths or more."
             )
 
     def _rewrite(self, rng: np.random.Generator, categories: np.ndarray) -> np.ndarray:

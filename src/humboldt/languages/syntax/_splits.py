@@ -177,9 +177,9 @@ def _draw_pairs(
         pending = np.concatenate([left, pending[~found]])
         if pending.size == count and begun >= HOPELESS:
             raise UsageError(
-                f"The {name} split would be empty: with so few strings of lengths {within[0]} to {within[1]}, none could "
-                "be kept for it alone. Use more terminals or a wider length range, or allow strings to be in several "
-                "splits with disjoint=False."
+                f"The {name} split would be empty: with so few strings of lengths {within[0]} to {within[1]}, none "
+                "could be kept for it alone. Use more terminals or a wider length range, or allow strings to be in "
+                "several splits with disjoint=False."
             )
     return tokens, lengths
 

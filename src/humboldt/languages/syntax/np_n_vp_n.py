@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from humboldt.errors import UsageError
 from humboldt.languages import tasks
 from humboldt.languages.syntax._base import AbstractPseudoLanguage, cells
 
@@ -21,6 +20,7 @@ class NpNVpN(AbstractPseudoLanguage):
     categories = ("NP", "VP")
     shortest = 0
     length_step = 2
+    negatives_change_length = True
     examples = (
         ("NP_0 NP_1 NP_0 VP_3 VP_0 VP_0", "grammatical"),
         ("", "grammatical"),
@@ -53,12 +53,3 @@ class NpNVpN(AbstractPseudoLanguage):
         spoiled = np.where(inside, old, 0).astype(np.int32)
         spoiled[added] = self._rewrite(rng, np.full(added.sum(), VERB))
         return spoiled, new_lengths
-
-    def check_range(self, within: tuple[int, int]) -> None:
-        """A usage error unless positives and negatives both exist in this range of lengths."""
-        super().check_range(within)
-        if within[0] == within[1]:
-            raise UsageError(
-                f"The length range {within[0]} to {within[1]} holds one length only, but a negative of this language "
-                "has another number of verbs than its positive, so another length. Use a range of two lengths or more."
-            )
