@@ -34,7 +34,7 @@ class Terminals:
                 f"Use a whole number from 1 to {MOST_TERMINALS:,}; the paper has 2, 5, 10, 100, 1000 and 5000."
             )
         if distribution not in list(Distribution):
-            raise unknown_name("distribution", str(distribution), list(Distribution))
+            raise unknown_name("distribution", str(distribution), [str(known) for known in Distribution])
         if isinstance(zipf_exponent, bool) or not isinstance(zipf_exponent, int | float):
             raise UsageError(f"zipf_exponent={zipf_exponent!r} is not a number. Use one from 0 to {STEEPEST:g}.")
         if not math.isfinite(zipf_exponent) or not 0 <= zipf_exponent <= STEEPEST:
