@@ -1,6 +1,6 @@
 """How fast are the splits of the pseudo-languages drawn, and their shortcuts audited?
 
-    python benchmarks/syntax_data.py [--terminals 100] [--repeats 5]
+    OPENBLAS_NUM_THREADS=1 python benchmarks/syntax_data.py [--terminals 100] [--repeats 5]
 
 Prints one JSON record. `splits_s` is the time for all 100,000 strings of the paper's four splits of one language,
 `baseline_s` the time for as many strings from a plain loop over strings and symbols (measured on fewer and scaled),
@@ -14,9 +14,6 @@ import os
 import platform
 import statistics
 import time
-
-for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(threads, "1")  # read when NumPy is imported: one core, whatever the machine has
 
 import numba
 import numpy as np
@@ -87,7 +84,12 @@ def main() -> None:
     assert isinstance(nested, AbstractPseudoLanguage)
     loop = timed(lambda: plain_loop(nested, STRINGS // 100), 3)
     record["baseline_s"] = {key: round(100 * value, 2) for key, value in loop.items()}
-    record["machine"] = {"processor": platform.processor() or platform.machine(), "cores_used": 1}
+    record["machine"] = {
+        "processor": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1),  # other work slows the audit: read the record with it in mind
+        "blas_threads": os.environ.get("OPENBLAS_NUM_THREADS", "not set"),
+    }
     record["versions"] = {
         "humboldt": __version__,
         "python": platform.python_version(),

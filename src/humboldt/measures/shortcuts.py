@@ -27,7 +27,7 @@ from humboldt.errors import UsageError
 from humboldt.measures._logistic import Counts, Features, classify, starts_of
 
 MOST_CATEGORIES = 32  # products of counts grow with the square
-MOST_DENSE = 256  # features; a matrix of more is kept sparse
+MOST_DENSE = 128  # features; a matrix of more is kept sparse
 
 
 class LabelledStrings(Protocol):
