@@ -1,0 +1,38 @@
+"""Cross Serial Dependency (context-sensitive)."""
+
+import numpy as np
+
+from humboldt.languages import tasks
+from humboldt.languages.syntax._agreement import AbstractAgreement
+
+
+@tasks.register("syntax/cross_serial_dependency", version=1)
+class CrossSerialDependency(AbstractAgreement):
+    """Nouns, then verbs that agree with them in the same order.   NP1_0 NP3_2 VP1_0 VP3_5 -> grammatical"""
+
+    examples = (
+        ("NP3_0 NP2_2 NP1_0 VP3_1 VP2_0 VP1_5", "grammatical"),
+        ("", "grammatical"),
+        ("NP3_0 NP2_2 NP1_0 VP1_1 VP2_0 VP1_5", "ungrammatical"),
+        ("NP1_0 NP3_2 VP3_0 VP1_0", "ungrammatical"),
+        ("NP1_0 NP3_2 VP1_0", "ungrammatical"),
+    )
+
+    def partners(self, verbs: np.ndarray, halves: np.ndarray) -> np.ndarray:
+        """The first noun first."""
+        del halves  # any number of nouns is taken in order
+        return verbs
+
+    def _accepts(self, categories: list[str]) -> bool:
+        queue: list[str] = []
+        seen_verb = False
+        for category in categories:
+            if category.startswith("NP"):
+                if seen_verb:
+                    return False
+                queue.append(category[2:])
+            else:
+                seen_verb = True
+                if not queue or queue.pop(0) != category[2:]:
+                    return False
+        return not queue

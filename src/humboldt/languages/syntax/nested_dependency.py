@@ -1,0 +1,37 @@
+"""Nested Dependency (context-free)."""
+
+import numpy as np
+
+from humboldt.languages import tasks
+from humboldt.languages.syntax._agreement import AbstractAgreement
+
+
+@tasks.register("syntax/nested_dependency", version=1)
+class NestedDependency(AbstractAgreement):
+    """Nouns, then verbs that agree with them in reverse order.   NP1_0 NP3_2 VP3_0 VP1_5 -> grammatical"""
+
+    examples = (
+        ("NP1_0 NP3_2 NP4_0 VP4_1 VP3_0 VP1_5", "grammatical"),
+        ("", "grammatical"),
+        ("NP1_0 NP3_2 NP4_0 VP2_1 VP3_0 VP1_5", "ungrammatical"),
+        ("NP1_0 NP3_2 VP1_0 VP3_0", "ungrammatical"),
+        ("NP1_0 NP3_2 VP3_0", "ungrammatical"),
+    )
+
+    def partners(self, verbs: np.ndarray, halves: np.ndarray) -> np.ndarray:
+        """The last noun first."""
+        return halves - 1 - verbs
+
+    def _accepts(self, categories: list[str]) -> bool:
+        stack: list[str] = []
+        seen_verb = False
+        for category in categories:
+            if category.startswith("NP"):
+                if seen_verb:
+                    return False
+                stack.append(category[2:])
+            else:
+                seen_verb = True
+                if not stack or stack.pop() != category[2:]:
+                    return False
+        return not stack
