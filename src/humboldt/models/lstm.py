@@ -59,9 +59,9 @@ class LSTMCell(AbstractCell):
     input: Linear
     recurrent: Linear
 
-    def __init__(self, input_size: int, hidden_size: int, *, key: PRNGKeyArray) -> None:
+    def __init__(self, input_size: int, hidden_size: int, *, fan_in: int | None = None, key: PRNGKeyArray) -> None:
         k_input, k_recurrent = jax.random.split(key)
-        fan_in = input_size + hidden_size  # the released code has one layer for both
+        fan_in = fan_in or input_size + hidden_size  # the released code has one layer for both
         self.input = Linear(input_size, 4 * hidden_size, fan_in=fan_in, key=k_input)
         self.recurrent = Linear(hidden_size, 4 * hidden_size, use_bias=False, fan_in=fan_in, key=k_recurrent)
 

@@ -22,10 +22,16 @@ class RNNCell(AbstractCell):
     activation: Literal["relu", "tanh"] = eqx.field(static=True)
 
     def __init__(
-        self, input_size: int, hidden_size: int, *, activation: Literal["relu", "tanh"], key: PRNGKeyArray
+        self,
+        input_size: int,
+        hidden_size: int,
+        *,
+        activation: Literal["relu", "tanh"],
+        fan_in: int | None = None,
+        key: PRNGKeyArray,
     ) -> None:
         k_input, k_recurrent = jax.random.split(key)
-        self.input = Linear(input_size, hidden_size, key=k_input)
+        self.input = Linear(input_size, hidden_size, fan_in=fan_in, key=k_input)
         self.recurrent = Linear(hidden_size, hidden_size, use_bias=False, key=k_recurrent)
         self.activation = activation
 

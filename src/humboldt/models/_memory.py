@@ -1,0 +1,62 @@
+"""Memory that any controller can hold: it reads, decides, and writes at every step."""
+
+from abc import abstractmethod
+from typing import Any
+
+import equinox as eqx
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from humboldt.models._cell import AbstractCell
+from humboldt.models._linear import Linear
+
+
+class AbstractMemory(eqx.Module):
+    """A differentiable memory. Its size is not a weight: it is chosen for every run by `init`."""
+
+    read_size: eqx.AbstractVar[int]
+
+    @abstractmethod
+    def init(self, *, num_steps: int, input_length: Int[Array, ""]) -> Any:
+        """An empty memory, large enough for `num_steps` steps."""
+
+    @abstractmethod
+    def read(self, memory: Any) -> Float[Array, " read"]:
+        """What the controller sees of it."""
+
+    @abstractmethod
+    def actions(self, hidden: Float[Array, " hidden"]) -> Any:
+        """What the controller decides to do: probabilities and values to write."""
+
+    @abstractmethod
+    def act(self, memory: Any, actions: Any) -> Any:
+        """The memory afterwards."""
+
+
+class MemoryCell(AbstractCell):
+    """A controller with a memory. The controller sees its input and what it reads, as one input.
+
+    The state is the controller's state and the memory.
+    """
+
+    controller: AbstractCell
+    reading: Linear
+    memory: AbstractMemory
+
+    def __init__(
+        self, controller: AbstractCell, memory: AbstractMemory, *, drive_size: int, fan_in: int, key: PRNGKeyArray
+    ) -> None:
+        self.controller = controller
+        self.memory = memory
+        self.reading = Linear(memory.read_size, drive_size, use_bias=False, fan_in=fan_in, key=key)
+
+    def project(self, x: Float[Array, " in"]) -> Float[Array, " drive"]:
+        return self.controller.project(x)
+
+    def init_state(self, *, num_steps: int, input_length: Int[Array, ""]) -> tuple[Any, Any]:
+        size = {"num_steps": num_steps, "input_length": input_length}
+        return self.controller.init_state(**size), self.memory.init(**size)
+
+    def __call__(self, state: Any, drive: Float[Array, " drive"]) -> tuple[Any, Float[Array, " hidden"]]:
+        inner, memory = state
+        inner, hidden = self.controller(inner, drive + self.reading(self.memory.read(memory)))
+        return (inner, self.memory.act(memory, self.memory.actions(hidden))), hidden
