@@ -14,7 +14,7 @@ import jax
 from _record import report
 
 from humboldt.suites._base import Request
-from humboldt.suites._chomsky_training import evaluation_batches
+from humboldt.suites._chomsky_training import build, evaluation_batches
 from humboldt.suites.chomsky import Chomsky
 from humboldt.training import evaluate
 from humboldt.training._members import stack_weights
@@ -28,13 +28,8 @@ def main() -> None:
     suite = Chomsky()
     (experiment,) = suite.plan(Request([options.task], [options.model], "paper"))
     cell = suite.cell(experiment.run)
-    symbols = len(cell.task.input_alphabet)
-
-    def build(key: jax.Array):
-        return cell.model.build(symbols + 1, len(cell.task.output_alphabet), num_symbols=symbols, key=key)
-
-    _, static = eqx.partition(build(jax.random.key(0)), eqx.is_inexact_array)
-    weights = stack_weights(build, [0])
+    _, static = eqx.partition(build(cell, jax.random.key(0)), eqx.is_inexact_array)
+    weights = stack_weights(lambda key: build(cell, key), [0])
     begin = time.perf_counter()
     rows = 0
     for _, _, batch in evaluation_batches(cell):

@@ -112,9 +112,9 @@ def test_show(uninterrupted: Path):
     assert list(records[0]) == [
         *("suite", "task", "model", "setting", "measure", "statistic", "value", "members", "published")
     ]
-    assert len(records) == 6 and records[0]["published"] == 100.0 and records[0]["members"] == 2
+    assert len(records) == 10 and records[0]["published"] == 100.0 and records[0]["members"] == 2
     lines = call("show", str(uninterrupted), "--csv", "--suite", "chomsky").stdout.splitlines()
-    assert lines[0].startswith("suite,task,model") and len(lines) == 7
+    assert lines[0].startswith("suite,task,model") and len(lines) == 11
 
 
 def test_dry_run_writes_nothing(tmp_path: Path):

@@ -24,7 +24,7 @@ def test_from_python(tmp_path: Path):
         "chomsky", tasks=["parity_check"], models=["rnn"], preset="quick", seeds=1, settings=TINY, out=tmp_path
     )
     records = study.records()
-    assert [record["statistic"] for record in records] == ["max", "mean", "std"]
+    assert [record["statistic"] for record in records] == ["max", "mean", "std", "mean_over_seeds", "std_over_seeds"]
     assert "parity_check" in study.table()
     assert study.pending() == []
 

@@ -34,3 +34,11 @@ def test_rows_of_different_length():
     assert batch.mask.tolist() == [[True, True, False, False], [True] * 4]
     assert batch.targets.tolist() == [[0, 2, 0, 0], [0, 0, 0, 1]]
     assert batch.padded(6).tokens.tolist() == [[1, EMPTY, 0, 0, 0, 0], [2, 2, 2, EMPTY, 0, 0]]
+
+
+def test_autoregressive_models_are_told_their_previous_answer():
+    pairs = Pairs.full(np.array([[1, 0]]), np.array([[2, 1, 0]]), np.array([2]))
+    batch = frame_transduction(pairs, 3, computation_tokens=1, autoregressive=True)
+    assert batch.tokens.tolist() == [[1, 0, COMPUTE, COMPUTE, EMPTY, 2, 1]]
+    assert batch.targets.tolist() == [[0, 0, 0, 0, 2, 1, 0]]
+    assert batch.target_mask.tolist() == [[False] * 4 + [True, True, False]]

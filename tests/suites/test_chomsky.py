@@ -27,16 +27,72 @@ def plan(**options):
     return SUITE.plan(Request(**{"preset": "paper", **options}))
 
 
+def one(task: str, model: str, **options):
+    (experiment,) = plan(tasks=[task], models=[model], **options)
+    return experiment
+
+
 def test_the_paper_preset_is_the_paper():
     experiments = plan()
-    assert {(e.run.task, e.run.model) for e in experiments} >= {("even_pairs", "rnn"), ("cycle_navigation", "lstm")}
+    cells = {(e.run.task, e.run.model) for e in experiments}
+    assert len(cells) == 15 * 9 and ("bucket_sort", "transformer") in cells
     for experiment in experiments:
         assert experiment.departures == ()
         assert len(experiment.members) == 30
         protocol = SUITE.cell(experiment.run).protocol
         assert (protocol.train_lengths, protocol.test_lengths) == ((1, 40), (41, 500))
-        assert (protocol.steps, protocol.batch_size) == (1_000_000, 128)
+        assert (protocol.steps, protocol.batch_size) == (
+            1_000_000,
+            16 if experiment.run.model == "ndstack_rnn" else 128,
+        )
         assert protocol.scored_lengths() == list(range(41, 501))
+
+
+def test_what_the_paper_sweeps_are_experiments_that_compete_for_one_cell():
+    counts = {}
+    for experiment in plan(tasks=["parity_check"]):
+        counts[experiment.run.model] = counts.get(experiment.run.model, 0) + 1
+    assert counts == {
+        **{"rnn": 1, "stack_rnn": 1, "tape_rnn": 6, "transformer_encoder": 5, "lstm": 1},
+        **{"cnn": 4, "stack_lstm": 1, "ndstack_rnn": 4, "transformer": 5},
+    }
+    assert len(plan(tasks=["parity_check"], models=["tape_rnn"], settings={"num_tapes": "4"})) == 3
+
+
+def test_the_table_takes_the_best_of_a_sweep_and_says_which():
+    experiments = plan(tasks=["duplicate_string"], models=["tape_rnn"], settings={"num_tapes": "1"})
+    runs = [
+        (e.run, [Result(e.members[0], State.FINISHED, {"score": score}, 1.0)])
+        for e, score in zip(experiments, (0.5, 0.95, 0.7), strict=True)
+    ]
+    (table,) = SUITE.tables(runs)
+    assert table.rows[0][3:5] == ("95.0*", "100.0")
+    assert "duplicate_string Tape-RNN: computation_tokens=1" in table.notes[1]
+    (best, *_) = SUITE.records(runs)
+    assert (best.statistic, best.value, best.members, best.published) == ("max", 95.0, 3, 100.0)
+
+
+def test_autoregressive_runs_have_a_table_of_their_own():
+    experiment = one("reverse_string", "stack_rnn", settings={"autoregressive": "true"})
+    assert "autoregressive" in "".join(experiment.departures)
+    (table,) = SUITE.tables([(experiment.run, [Result(experiment.members[0], State.FINISHED, {"score": 1.0}, 1.0)])])
+    assert "autoregressive" in table.title and "Tables B4 and B5" in table.notes[0]
+
+
+def test_the_table_of_scaling():
+    experiment = one("even_pairs", "transformer_encoder", settings={"positions": "relative", "steps": "100000"})
+    (table,) = SUITE.tables([(experiment.run, [Result(experiment.members[0], State.FINISHED, {"score": 0.9}, 1.0)])])
+    assert table.columns[1:] == ("5 layers, 100,000 steps", "paper") and table.rows == (
+        ("even_pairs", "90.0*", "90.2"),
+    )
+
+
+def test_a_task_setting_follows_the_released_code():
+    experiment = one("odds_first", "rnn", settings={"order": "code"})
+    assert "order code instead of paper" in experiment.departures
+    assert experiment.run.key != one("odds_first", "rnn").run.key
+    with pytest.raises(UsageError, match="order='other' is not possible"):
+        one("odds_first", "rnn", settings={"order": "other"})
 
 
 def test_the_first_scored_length_is_41_and_the_last_is_500():
@@ -110,9 +166,9 @@ def test_a_tiny_run_gives_results_and_a_table(tmp_path: Path):
         assert result.detail["training"]["steps"] == [20]
     assert {phase for phase, *_ in told} == {"training", "evaluation"}
     (table,) = SUITE.tables([(experiment.run, results)])
-    assert table.columns == ("Level", "Task", "Chance", "RNN", "paper")
-    assert table.rows[0][:3] == ("regular", "cycle_navigation", "20") and table.rows[0][-1] == "100.0"
-    assert "7..12" in table.notes[0] and "steps 20 instead of 1,000,000" in table.notes[1]
+    assert table.columns == ("Level", "Task", "Chance", "RNN", "paper", "seeds", "paper")
+    assert table.rows[0][:3] == ("regular", "cycle_navigation", "20") and table.rows[0][4] == "100.0"
+    assert "7..12" in table.notes[1] and "steps 20 instead of 1,000,000" in table.notes[2]
 
 
 def test_records_stand_beside_the_published_numbers():
@@ -122,7 +178,10 @@ def test_records_stand_beside_the_published_numbers():
     ]
     results.append(Result(experiment.members[2], State.DIVERGED, {}, 1.0))
     found = {r.statistic: (r.value, r.members, r.published) for r in SUITE.records([(experiment.run, results)])}
-    assert found == {"max": (100.0, 2, 100.0), "mean": (75.0, 2, 95.5), "std": (25.0, 2, 14.2)}
+    assert found == {
+        **{"max": (100.0, 2, 100.0), "mean": (75.0, 2, None), "std": (25.0, 2, None)},
+        **{"mean_over_seeds": (75.0, 2, 95.5), "std_over_seeds": (25.0, 2, 14.2)},
+    }
 
 
 def test_data():

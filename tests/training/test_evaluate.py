@@ -44,3 +44,20 @@ def test_no_compilation_per_length():
     )
     assert len(list(evaluate(weights, static, batches))) == 66
     assert count_correct._cached._cache_size() == 4  # pyright: ignore
+
+
+def test_own_answers_are_fed_back():
+    """Against a plain loop: after ∅ the model hears what it said, never the target."""
+    batch = frame_transduction(REVERSALS, 2, autoregressive=True)
+    weights, (_, static) = stack_weights(build, [3]), eqx.partition(build(jax.random.key(3)), eqx.is_inexact_array)
+    (found,) = evaluate(weights, static, iter([batch]), own_answers_from=2)
+    model = build(jax.random.key(3))
+    step = eqx.filter_jit(model.step)
+    for row in range(0, 16, 3):
+        tokens, begin, correct, said = batch.tokens[row], int(np.argmax(batch.tokens[row] == 2)), 0, 0
+        state = model.start(jnp.array(tokens))
+        for i in range(int(batch.mask[row].sum())):
+            state, logits = step(state, jnp.array(said if i > begin else tokens[i], jnp.int32))
+            said = int(np.argmax(logits))
+            correct += bool(batch.target_mask[row, i]) and said == batch.targets[row, i]
+        assert found[0, row] == correct

@@ -37,7 +37,9 @@ class Batch:
         return Batch(pad(self.tokens), pad(self.mask), pad(self.targets), pad(self.target_mask), self.weight)
 
 
-def frame_transduction(pairs: Pairs, num_symbols: int, *, computation_tokens: int = 0) -> Batch:
+def frame_transduction(
+    pairs: Pairs, num_symbols: int, *, computation_tokens: int = 0, autoregressive: bool = False
+) -> Batch:
     """Input, then computation tokens, then one `∅` for each output symbol that the model is asked for.
 
     Token ids below `num_symbols` are input symbols; `∅` is `num_symbols`, a computation token is `num_symbols + 1`.
@@ -46,6 +48,8 @@ def frame_transduction(pairs: Pairs, num_symbols: int, *, computation_tokens: in
 
     - `computation_tokens`: how many computation tokens follow the input, as a multiple of its length (paper 001,
       appendix A.4: 0, 1 or 2).
+    - `autoregressive`: whether the model is told its previous answer: after the first `∅` stand the target symbols
+      instead of more `∅`s (with the ids of input symbols). In a test the model's own answers take their place.
     """
     count = len(pairs)
     lengths, slots = pairs.input_lengths[:, None], pairs.slots[:, None]
@@ -65,4 +69,8 @@ def frame_transduction(pairs: Pairs, num_symbols: int, *, computation_tokens: in
     targets = np.zeros((count, time), np.int32)
     row, column = np.nonzero(target_mask)
     targets[row, column] = pairs.targets[row, column - begin[row, 0]]
+    if autoregressive:
+        told = is_slot & (position > begin)
+        row, column = np.nonzero(told)
+        tokens[row, column] = pairs.targets[row, column - begin[row, 0] - 1]
     return Batch(tokens, position < begin + slots, targets, target_mask, np.ones(count, np.float32))

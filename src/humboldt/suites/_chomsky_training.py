@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from humboldt.errors import Interrupted
+from humboldt.errors import Interrupted, UsageError
 from humboldt.languages import Batch, Pairs, frame_transduction
 from humboldt.measures.accuracy import accuracy_per_length, score
 from humboldt.store import Result, State
@@ -21,24 +21,47 @@ if TYPE_CHECKING:
 EVALUATION_ROWS = 512  # strings per evaluation batch: enough to fill a CPU, few enough to waste little on padding
 
 
+def frame(cell: "Cell", pairs: Pairs) -> Batch:
+    """Strings as the cell's model reads them."""
+    protocol = cell.protocol
+    return frame_transduction(
+        pairs,
+        cell.num_symbols,
+        computation_tokens=protocol.computation_tokens,
+        autoregressive=protocol.autoregressive,
+    )
+
+
+def build(cell: "Cell", key: Any) -> Any:
+    """One model. Its ids are the symbols, `∅`, and the computation token where there is one."""
+    input_size = cell.num_symbols + 1 + (cell.protocol.computation_tokens > 0)
+    return cell.model.build(input_size, len(cell.task.output_alphabet), num_symbols=cell.num_symbols, key=key)
+
+
+def answers_from(cell: "Cell") -> int | None:
+    """The token after which a model is told its own answers, if it is."""
+    return cell.num_symbols if cell.protocol.autoregressive else None
+
+
 def make_ensemble(cell: "Cell", members: Sequence[Mapping[str, Any]]) -> Ensemble:
     """The members of one experiment, ready to train."""
     task, protocol = cell.task, cell.protocol
-    num_symbols = len(task.input_alphabet)
     first, last = protocol.train_lengths
     first = max(first, task.shortest)
+    if first > last:
+        raise UsageError(
+            f"train_lengths {protocol.train_lengths}: this task needs lengths of at least {task.shortest}."
+        )
 
     def batch(rng: np.random.Generator, length: int, size: int) -> Batch:
-        return frame_transduction(task.sample(rng, size, length), num_symbols)
+        return frame(cell, task.sample(rng, size, length))
 
     def stream(step: int) -> Batch:
         rng = np.random.default_rng((protocol.data_seed, step))
         return batch(rng, int(rng.integers(first, last + 1)), protocol.batch_size)
 
     return Ensemble(
-        build=lambda key: cell.model.build(
-            num_symbols + 1, len(task.output_alphabet), num_symbols=num_symbols, key=key
-        ),
+        build=lambda key: build(cell, key),
         members=[MemberKnobs(member["seed"], member["learning_rate"]) for member in members],
         recipe=Recipe(steps=protocol.steps, gradient_clip=protocol.gradient_clip, loss=protocol.loss),
         stream=stream,
@@ -63,7 +86,7 @@ def evaluation_batches(cell: "Cell") -> Iterator[tuple[np.ndarray, np.ndarray, B
             filling -= len(parts[-1])
         pairs = Pairs.concatenate(parts)
         lengths = np.pad(lengths, (0, len(pairs) - len(lengths)))
-        return lengths, pairs.target_lengths, frame_transduction(pairs, len(task.input_alphabet))
+        return lengths, pairs.target_lengths, frame(cell, pairs)
 
     for length in protocol.scored_lengths():
         pairs = task.sample(np.random.default_rng((protocol.test_seed, length)), protocol.strings_per_length, length)
@@ -90,7 +113,7 @@ def execute(cell: "Cell", members: Sequence[Mapping[str, Any]], checkpoints: Pat
     correct, counted, lengths = [], [], []
     for row_lengths, row_counts, batch in evaluation_batches(cell):
         real = row_lengths > 0
-        (result,) = evaluate(trained.weights, trained.static, iter([batch]))
+        (result,) = evaluate(trained.weights, trained.static, iter([batch]), own_answers_from=answers_from(cell))
         correct.append(result[:, real])
         counted.append(row_counts[real])
         lengths.append(row_lengths[real])
@@ -127,8 +150,9 @@ def estimate(cells: Sequence[tuple["Cell", Sequence[Mapping[str, Any]]]]) -> lis
     seconds = []
     for cell, members in cells:
         key = (cell.model, cell.protocol, len(members))
-        longest = cell.task.sample(np.random.default_rng(0), 1, cell.protocol.train_lengths[1])
-        train_time = float(longest.input_lengths[0] + longest.slots[0]) / 2  # of a batch of average length
+        longest = cell.protocol.train_lengths[1]
+        time_steps = frame(cell, cell.task.sample(np.random.default_rng(0), 1, longest)).time
+        train_time = time_steps / 2  # of a batch of average length
         if key not in rates:
             ensemble = make_ensemble(cell, members)
             train_rate = ensemble.seconds_per_step() / train_time
@@ -136,11 +160,10 @@ def estimate(cells: Sequence[tuple["Cell", Sequence[Mapping[str, Any]]]]) -> lis
             weights = ensemble.fresh()[0].weights
             for _ in range(2):  # the first call compiles
                 begin = time.monotonic()
-                list(evaluate(weights, ensemble.static, iter([batch])))
+                list(evaluate(weights, ensemble.static, iter([batch]), own_answers_from=answers_from(cell)))
             rates[key] = train_rate, (time.monotonic() - begin) / (batch.time * len(batch.tokens))  # pyright: ignore
         train_rate, test_rate = rates[key]
-        ratio = float(longest.input_lengths[0] + longest.slots[0]) / cell.protocol.train_lengths[1]
-        test_steps = ratio * sum(cell.protocol.scored_lengths()) * cell.protocol.strings_per_length
+        test_steps = time_steps / longest * sum(cell.protocol.scored_lengths()) * cell.protocol.strings_per_length
         seconds.append(cell.protocol.steps * train_time * train_rate + test_steps * test_rate)
     return seconds
 

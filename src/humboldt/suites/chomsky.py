@@ -1,21 +1,22 @@
 """Neural networks and the Chomsky hierarchy (Delétang et al. 2023): does a model run on longer inputs?"""
 
+import inspect
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 
-from humboldt import published
-from humboldt.errors import UsageError
+from humboldt.errors import UsageError, unknown_name
 from humboldt.languages import tasks
 from humboldt.languages.chomsky._base import AbstractTransduction
 from humboldt.measures import accuracy
 from humboldt.models import models
-from humboldt.store import Result, Run, State
-from humboldt.suites import _settings, suites
+from humboldt.store import Result, Run
+from humboldt.suites import _chomsky_tables, _settings, suites
 from humboldt.suites._base import (
     AbstractSuite,
     Experiment,
@@ -28,9 +29,6 @@ from humboldt.suites._base import (
     chosen,
 )
 
-MEASURE = "score"
-SOLVED = 90.0  # percent; the paper's section 4
-
 
 @dataclass(frozen=True, kw_only=True)
 class LengthGeneralisation:
@@ -42,6 +40,8 @@ class LengthGeneralisation:
     steps: int = 1_000_000  # appendix A.4
     learning_rates: tuple[float, ...] = (1e-4, 3e-4, 5e-4)  # appendix A.4
     seeds: int = 10  # section 4
+    computation_tokens: int = 0  # appendix A.4: times the input's length; the Tape-RNN tries 0, 1 and 2
+    autoregressive: bool = False  # appendix B.7
     gradient_clip: float | None = 1.0  # released code; the paper is silent
     loss: Literal["mean", "sum"] = "mean"  # over output symbols: algorithm A.1; the released code sums
     strings_per_length: int = 512  # released code; the paper is silent
@@ -65,6 +65,8 @@ class LengthGeneralisation:
         for name in ("batch_size", "steps", "strings_per_length", "num_test_lengths"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}, but must be at least 1.")
+        if self.computation_tokens < 0:
+            raise ValueError(f"computation_tokens is {self.computation_tokens}, but must be 0 or more.")
         if not self.learning_rates or min(self.learning_rates) <= 0:
             raise ValueError(f"learning_rates {self.learning_rates} must be one or more positive numbers.")
 
@@ -77,6 +79,40 @@ class LengthGeneralisation:
 
 #: What the settings say about members is not part of a run's identity: more seeds may be added later.
 OF_MEMBERS = ("learning_rates", "seeds")
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A model of the paper: what it sweeps over beside learning rates and seeds, and what it cannot do without."""
+
+    sweep: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    changes: Mapping[str, str] = field(default_factory=dict)
+    about: str = ""
+
+
+POSITIONS = ("none", "sin_cos", "rope", "alibi", "relative")
+CONTENDERS: Mapping[str, Contender] = MappingProxyType(
+    {
+        "rnn": Contender(),
+        "stack_rnn": Contender(),
+        "tape_rnn": Contender({"computation_tokens": ("0", "1", "2"), "num_tapes": ("1", "4")}),
+        "transformer_encoder": Contender({"positions": POSITIONS}),
+        "lstm": Contender(),
+        "cnn": Contender({"kernel_size": ("3", "5", "7", "11")}),
+        "stack_lstm": Contender(),
+        "ndstack_rnn": Contender(
+            {"num_stack_symbols": ("2", "4"), "read_states": ("false", "true")}, {"batch_size": "16"}
+        ),
+        "transformer": Contender({"positions": POSITIONS}, {"autoregressive": "true"}),
+    }
+)
+
+TASKS = (
+    *("even_pairs", "modular_arithmetic_simple", "parity_check", "cycle_navigation"),
+    *("stack_manipulation", "reverse_string", "modular_arithmetic", "solve_equation"),
+    *("duplicate_string", "missing_duplicate", "odds_first", "binary_addition"),
+    *("binary_multiplication", "compute_sqrt", "bucket_sort"),
+)
 
 PAPER = Preset("paper", "exactly the paper's setting", {})
 QUICK = Preset(
@@ -92,9 +128,17 @@ QUICK = Preset(
         "num_test_lengths": "24",
     },
 )
-
-REGULAR = ["even_pairs", "modular_arithmetic_simple", "parity_check", "cycle_navigation"]
-MODELS = ["rnn", "lstm"]
+#: What `quick` runs unless it is asked for something else: regular tasks, and one that needs a stack.
+QUICK_CELLS = (
+    *(
+        ("even_pairs", "rnn"),
+        ("modular_arithmetic_simple", "rnn"),
+        ("parity_check", "rnn"),
+        ("cycle_navigation", "rnn"),
+    ),
+    *(("even_pairs", "lstm"), ("parity_check", "lstm")),
+    *(("reverse_string", "rnn"), ("reverse_string", "lstm"), ("reverse_string", "stack_rnn")),
+)
 
 
 @dataclass(frozen=True)
@@ -104,6 +148,12 @@ class Cell:
     task: AbstractTransduction
     model: Any
     protocol: LengthGeneralisation
+
+    @property
+    def num_symbols(self) -> int:
+        """Token ids below this are symbols; the marks come after. A model that hears its answers needs ids for them."""
+        inputs, outputs = len(self.task.input_alphabet), len(self.task.output_alphabet)
+        return max(inputs, outputs) if self.protocol.autoregressive else inputs
 
 
 class Chomsky(AbstractSuite):
@@ -116,47 +166,69 @@ class Chomsky(AbstractSuite):
     presets = MappingProxyType({"quick": QUICK, "paper": PAPER})
 
     def tasks(self) -> list[str]:
-        return list(REGULAR)
+        return list(TASKS)
 
     def models(self) -> list[str]:
-        return list(MODELS)
+        return list(CONTENDERS)
 
     def plan(self, request: Request) -> list[Experiment]:
         preset = self.preset(request.preset)
         task_names = chosen("task", request.tasks, self.tasks())
         model_names = chosen("model", request.models, self.models())
+        cells = list(itertools.product(task_names, model_names))
+        if preset is QUICK and not request.tasks and not request.models:
+            cells = list(QUICK_CELLS)
+            model_names = list(dict.fromkeys(model for _, model in cells))
         specs = {name: models.get(name)() for name in model_names}
-        _settings.check_known(request.settings, LengthGeneralisation, *specs.values())
-        changes = {**preset.changes, **request.settings}
+        options = {name: _options(name) for name, _ in cells}
+        known = {*_settings.names(LengthGeneralisation), *(n for spec in specs.values() for n in _settings.names(spec))}
+        for key in request.settings:
+            if key not in known | {name for one in options.values() for name in one}:
+                raise unknown_name("setting", key, known)
+        label = ", ".join([preset.name, *(f"{key}={value}" for key, value in request.settings.items())])
+        experiments = []
+        for task_name, model_name in cells:
+            contender = CONTENDERS[model_name]
+            # A swept setting that the user has fixed is not swept. `quick` takes each model as it is by default.
+            sweep = {k: v for k, v in contender.sweep.items() if k not in request.settings and preset is not QUICK}
+            for values in itertools.product(*sweep.values()):
+                changes = {
+                    **preset.changes,
+                    **contender.changes,
+                    **dict(zip(sweep, values, strict=True)),
+                    **request.settings,
+                }
+                experiments.append(self._experiment(task_name, model_name, label, changes, request))
+        return experiments
+
+    def _experiment(
+        self, task: str, model: str, label: str, changes: Mapping[str, str], request: Request
+    ) -> Experiment:
         protocol = _settings.changed(LengthGeneralisation(), changes)
         num_seeds = at_least_one(request.seeds if request.seeds is not None else protocol.seeds)
+        setting = {key: value for key, value in _settings.as_json(protocol).items() if key not in OF_MEMBERS}
+        setting["model"] = _settings.as_json(_settings.changed(models.get(model)(), changes))
+        setting["task"] = {key: changes.get(key, default) for key, default in _options(task).items()}
+        versions = {
+            "task": tasks.entry(f"chomsky/{task}").version,
+            "model": models.entry(model).version,
+            "measure": accuracy.VERSION,
+        }
+        run = Run("chomsky", task, model, label, setting, versions)
+        self.cell(run)  # a task's own settings are checked by the task
         members = tuple(
             {"seed": seed, "learning_rate": rate} for rate in protocol.learning_rates for seed in range(num_seeds)
         )
-        label = ", ".join([preset.name, *(f"{key}={value}" for key, value in request.settings.items())])
-        experiments = []
-        for task_name in task_names:
-            entry = tasks.entry(f"chomsky/{task_name}")
-            for model_name, spec in specs.items():
-                setting = {key: v for key, v in _settings.as_json(protocol).items() if key not in OF_MEMBERS}
-                setting["model"] = _settings.as_json(_settings.changed(spec, changes))
-                versions = {
-                    "task": entry.version,
-                    "model": models.entry(model_name).version,
-                    "measure": accuracy.VERSION,
-                }
-                run = Run("chomsky", task_name, model_name, label, setting, versions)
-                work = f"{protocol.steps:,} steps of {protocol.batch_size} strings"
-                experiments.append(Experiment(run, members, work, tuple(departures(run, members))))
-        return experiments
+        work = f"{protocol.steps:,} steps of {protocol.batch_size} strings"
+        return Experiment(run, members, work, tuple(departures(run, members)))
 
     def cell(self, run: Run) -> Cell:
         """The objects that a run's setting describes."""
-        setting = _settings.from_json({key: value for key, value in run.setting.items() if key != "model"})
+        protocol = {key: value for key, value in run.setting.items() if key not in ("model", "task")}
         return Cell(
-            task=tasks.get(f"chomsky/{run.task}")(),  # pyright: ignore[reportArgumentType]
+            task=tasks.get(f"chomsky/{run.task}")(**run.setting["task"]),  # pyright: ignore[reportArgumentType]
             model=models.get(run.model)(**_settings.from_json(run.setting["model"])),
-            protocol=LengthGeneralisation(**setting),
+            protocol=LengthGeneralisation(**_settings.from_json(protocol)),
         )
 
     def estimate(self, experiments: Sequence[Experiment]) -> list[float]:
@@ -170,33 +242,35 @@ class Chomsky(AbstractSuite):
         return _chomsky_training.execute(self.cell(experiment.run), experiment.members, checkpoints, watcher)
 
     def records(self, runs: Sequence[tuple[Run, list[Result]]]) -> list[Record]:
-        records = []
-        for run, results in self._in_order(runs):
-            scores = [100 * result.measures[MEASURE] for result in results if result.state is State.FINISHED]
-            if not scores:
-                continue
-            summary = accuracy.summarise(scores)
-            for statistic in ("max", "mean", "std"):
-                value, members = getattr(summary, statistic), summary.members
-                printed = _published(run.task, run.model, statistic)
-                records.append(
-                    Record("chomsky", run.task, run.model, run.label, MEASURE, statistic, value, members, printed)
-                )
-        return records
+        return _chomsky_tables.records(self._in_order(runs))
 
     def tables(self, runs: Sequence[tuple[Run, list[Result]]]) -> list[Table]:
-        labels = dict.fromkeys(run.label for run, _ in runs)
-        return [self._table([(run, r) for run, r in runs if run.label == label], label) for label in labels]
+        notes: dict[str, list[str]] = {}
+        for label in dict.fromkeys(run.label for run, _ in runs):
+            own = [(run, results) for run, results in runs if run.label == label]
+            protocol = self.cell(own[0][0]).protocol
+            first, last = protocol.test_lengths
+            measure = f"Per-sequence accuracy in percent, averaged over {len(protocol.scored_lengths())} lengths in "
+            different = dict.fromkeys(
+                text for run, results in own for text in departures(run, [result.member for result in results])
+            )
+            notes[label] = [f"{measure}{first}..{last}."]
+            if different:
+                notes[label].append("Not the paper's setting: " + "; ".join(different) + ".")
+        return _chomsky_tables.tables(self._in_order(runs), self.tasks(), notes)
 
     def data(
         self, task: str, *, split: str | None, count: int, length: int | None, seed: int, settings: Mapping[str, str]
     ) -> Iterator[tuple[list[str], list[str]]]:
         if split is not None:
             raise UsageError(f"--split {split}: this suite has no splits, it draws fresh strings. Leave --split out.")
-        if settings:
-            raise UsageError(f"--set {next(iter(settings))}=...: this task has no settings. Leave --set out.")
         (task,) = chosen("task", [task], self.tasks())
-        language: AbstractTransduction = tasks.get(f"chomsky/{task}")()  # pyright: ignore[reportAssignmentType]
+        for key in settings:
+            if key not in _options(task):
+                raise unknown_name(
+                    "setting", key, _options(task), hint=f"{task} has: {', '.join(_options(task)) or 'none'}."
+                )
+        language: AbstractTransduction = tasks.get(f"chomsky/{task}")(**settings)  # pyright: ignore
         rng = np.random.default_rng(seed)
         if length is not None:
             lengths = [length] * count
@@ -209,50 +283,19 @@ class Chomsky(AbstractSuite):
     def _in_order(self, runs: Sequence[tuple[Run, list[Result]]]) -> list[tuple[Run, list[Result]]]:
         return sorted(runs, key=lambda pair: (self.tasks().index(pair[0].task), self.models().index(pair[0].model)))
 
-    def _table(self, runs: Sequence[tuple[Run, list[Result]]], label: str) -> Table:
-        found = {(run.task, run.model): results for run, results in runs}
-        names = [name for name in self.models() if any(model == name for _, model in found)]
-        columns = ["Level", "Task", "Chance", *(c for name in names for c in (MODEL_TITLES[name], "paper"))]
-        rows, members = [], set()
-        for task in self.tasks():
-            if not any(name == task for name, _ in found):
-                continue
-            language: AbstractTransduction = tasks.get(f"chomsky/{task}")()  # pyright: ignore[reportAssignmentType]
-            row = [language.level.value, task, f"{100 * language.chance:.0f}"]
-            for name in names:
-                results = found.get((task, name), [])
-                scores = [100 * result.measures[MEASURE] for result in results if result.state is State.FINISHED]
-                if scores:
-                    best = max(scores)
-                    row.append(f"{best:.1f}{'*' if best >= SOLVED else ' '}")
-                    members.add(len(scores))
-                else:
-                    row.append("diverged" if results else "–")
-                row.append(str(_published(task, name, "max") or "–"))
-            rows.append(tuple(row))
-        protocol = self.cell(runs[0][0]).protocol
-        first, last = protocol.test_lengths
-        lengths = len(protocol.scored_lengths())
-        notes = [
-            f"Per-sequence accuracy in percent, averaged over {lengths} lengths in {first}..{last}; best of "
-            f"{' or '.join(map(str, sorted(members)))} members. * solved (>= {SOLVED:.0f}). Paper: Table 2."
-        ]
-        different = dict.fromkeys(
-            text for run, results in runs for text in departures(run, [result.member for result in results])
-        )
-        if different:
-            notes.append("Not the paper's setting: " + "; ".join(different) + ".")
-        return Table(f"chomsky, {label}", tuple(columns), tuple(rows), tuple(notes))
-
-
-MODEL_TITLES = {"rnn": "RNN", "lstm": "LSTM"}
-
 
 def departures(run: Run, members: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Every way in which these members of a run are not the paper's, in words."""
-    paper = LengthGeneralisation()
-    reference = {**_settings.as_json(paper), "model": _settings.as_json(models.get(run.model)())}
-    found = _settings.differences(run.setting, reference)
+    """Every way in which these members of a run are not the paper's, in words. What the paper sweeps is the paper's."""
+    paper = _settings.changed(LengthGeneralisation(), CONTENDERS[run.model].changes)
+    swept = CONTENDERS[run.model].sweep
+    reference = {
+        **_settings.as_json(paper),
+        "model": _settings.as_json(models.get(run.model)()),
+        "task": _options(run.task),
+    }
+    setting = {key: value for key, value in run.setting.items() if key not in swept}
+    setting["model"] = {key: value for key, value in run.setting["model"].items() if key not in swept}
+    found = _settings.differences(setting, reference)
     rates = sorted({member["learning_rate"] for member in members})
     if tuple(rates) != paper.learning_rates:
         found.append(
@@ -265,12 +308,10 @@ def departures(run: Run, members: Sequence[Mapping[str, Any]]) -> list[str]:
     return found
 
 
-def _published(task: str, model: str, statistic: str) -> float | None:
-    table = "table_2" if statistic == "max" else "table_b1"
-    printed = published.lookup(
-        "chomsky", "value", paper_table=table, task=task, architecture=model, statistic=statistic
-    )
-    return None if printed is None else float(printed)
+def _options(task: str) -> dict[str, str]:
+    """A task's own settings and their defaults: where the paper and its released code differ."""
+    parameters = inspect.signature(tasks.get(f"chomsky/{task}")).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
 
 
 suites.register("chomsky", version=1)(Chomsky())

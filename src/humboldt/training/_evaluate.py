@@ -1,6 +1,6 @@
 """How many target symbols the members of an ensemble get right."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import equinox as eqx
 import jax
@@ -24,29 +24,38 @@ def count_correct(
     targets: Int[Array, "batch time"],
     target_mask: Bool[Array, "batch time"],
     num_steps: Int[Array, ""],
+    own_answers_from: int | None = None,
 ) -> Int[Array, "member batch"]:
-    """Correct target symbols of every row. Only the first `num_steps` steps hold anything."""
+    """Correct target symbols of every row. Only the first `num_steps` steps hold anything.
+
+    `own_answers_from` is for models that are told their previous answer: after the first token of that id, each token
+    is replaced by what the model itself has just said.
+    """
 
     def stepwise(weights: PyTree) -> Array:
         """One time step of all rows after the other: as many as there are, and no output is kept."""
         model = eqx.combine(weights, static)
 
-        def body(i: Array, carry: tuple[PyTree, Array]) -> tuple[PyTree, Array]:
-            state, correct = carry
-            state, logits = jax.vmap(model.step)(state, tokens[:, i])
-            is_right = target_mask[:, i] & (logits.argmax(-1) == targets[:, i])
-            return state, correct + is_right.astype(jnp.int32)
+        def body(i: Array, carry: tuple[PyTree, Array, Array]) -> tuple[PyTree, Array, Array]:
+            state, correct, said = carry
+            token = tokens[:, i] if own_answers_from is None else jnp.where(i > begin, said, tokens[:, i])
+            state, logits = jax.vmap(model.step)(state, token)
+            said = logits.argmax(-1).astype(tokens.dtype)
+            is_right = target_mask[:, i] & (said == targets[:, i])
+            return state, correct + is_right.astype(jnp.int32), said
 
-        start = jax.vmap(model.start)(tokens), jnp.zeros(len(tokens), jnp.int32)
-        return jax.lax.fori_loop(0, num_steps, body, start)[1]
+        begin = (tokens == (-1 if own_answers_from is None else own_answers_from)).argmax(1)
+        zeros = jnp.zeros(len(tokens), jnp.int32)
+        return jax.lax.fori_loop(0, num_steps, body, (jax.vmap(model.start)(tokens), zeros, zeros))[1]
 
     def at_once(weights: PyTree) -> Array:
         model = eqx.combine(weights, static)
         logits = jax.vmap(lambda tokens, mask: model(tokens, mask))(tokens, mask)
         return (target_mask & (logits.argmax(-1) == targets)).sum(1)
 
-    is_recurrent = isinstance(static, RecurrentModel)
-    return over_members(stepwise if is_recurrent else at_once, (0,))(weights)
+    # Models that can go step by step do so where it is cheaper, or where they must.
+    is_stepwise = isinstance(static, RecurrentModel) or own_answers_from is not None
+    return over_members(stepwise if is_stepwise else at_once, (0,))(weights)
 
 
 def evaluate(
@@ -54,7 +63,7 @@ def evaluate(
     static: PyTree,
     batches: Iterator[Batch],
     *,
-    progress: Callable[[int], None] = lambda rows: None,
+    own_answers_from: int | None = None,
 ) -> Iterator[np.ndarray]:
     """Correct target symbols per member and row, shape `(member, batch)`, for each batch.
 
@@ -74,6 +83,6 @@ def evaluate(
             jnp.asarray(padded.targets),
             jnp.asarray(padded.target_mask),
             jnp.asarray(num_steps),
+            own_answers_from,
         )
         yield np.asarray(correct)[:count]
-        progress(len(batch.tokens))
