@@ -13,7 +13,7 @@ import numpy as np
 from _record import measure, report
 
 from humboldt.languages import Batch, Pairs, frame_transduction
-from humboldt.models import models
+from humboldt.models import _unroll, models
 from humboldt.training import Ensemble, MemberKnobs, Recipe
 
 BASELINE = {"rnn": 36.0, "lstm": 12.6}
@@ -26,7 +26,10 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--lengths", default="5,10,20,40")
     parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--unroll", type=int, help="time steps per turn of the loop on an accelerator")
     options = parser.parse_args()
+    if options.unroll:
+        _unroll.UNROLL = options.unroll
     lengths = [int(length) for length in options.lengths.split(",")]
 
     def stream(step: int) -> Batch:

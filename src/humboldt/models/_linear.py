@@ -18,17 +18,27 @@ class Linear(eqx.Module):
     """`x @ weight + bias`, with the bias at zero to begin with (or left out).
 
     `fan_in` is the number of inputs that the initialisation counts: more than `in_size` where this layer is one part
-    of a larger one, split so that a part can be applied to all time steps at once.
+    of a larger one, split so that a part can be applied to all time steps at once. `joins_drive` says that in a cell
+    the output is added to the drive and used for nothing else, so that both have the same gradient.
     """
 
     weight: Float[Array, "in out"]  # in this order, batches of `x` need no transposition
     bias: Float[Array, " out"] | None
+    joins_drive: bool = eqx.field(static=True)
 
     def __init__(
-        self, in_size: int, out_size: int, *, use_bias: bool = True, fan_in: int | None = None, key: PRNGKeyArray
+        self,
+        in_size: int,
+        out_size: int,
+        *,
+        use_bias: bool = True,
+        fan_in: int | None = None,
+        joins_drive: bool = False,
+        key: PRNGKeyArray,
     ) -> None:
         self.weight = fan_in_normal(key, (in_size, out_size), fan_in or in_size)
         self.bias = jnp.zeros(out_size) if use_bias else None
+        self.joins_drive = joins_drive
 
     def __call__(self, x: Float[Array, " in"]) -> Float[Array, " out"]:
         y = x @ self.weight

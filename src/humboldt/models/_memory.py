@@ -47,7 +47,7 @@ class MemoryCell(AbstractCell):
     ) -> None:
         self.controller = controller
         self.memory = memory
-        self.reading = Linear(memory.read_size, drive_size, use_bias=False, fan_in=fan_in, key=key)
+        self.reading = Linear(memory.read_size, drive_size, use_bias=False, fan_in=fan_in, joins_drive=True, key=key)
 
     def project(self, x: Float[Array, " in"]) -> Float[Array, " drive"]:
         return self.controller.project(x)

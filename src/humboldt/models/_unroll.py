@@ -10,6 +10,8 @@ from jaxtyping import Array, Float, PyTree
 from humboldt.models._cell import AbstractCell
 from humboldt.models._linear import Linear
 
+UNROLL = 4  # time steps per turn of the loop on an accelerator: fewer, longer runs of kernels
+
 
 def unroll(
     cell: AbstractCell, state: PyTree, xs: Float[Array, "time in"], *, hoist: bool | None = None
@@ -48,11 +50,12 @@ class _Tapped(eqx.Module):
     """A linear layer that notes its input, adds `tap` to its output, and passes no gradient to its own weights.
 
     The gradient of `tap` is then the gradient of the layer's output, and the gradient of the weight is the sum over
-    time of (gradient of the output) x (input noted): it can be taken after the loop.
+    time of (input noted) x (gradient of the output): it can be taken after the loop. A layer whose output joins the
+    drive needs no tap of its own: the drive is one.
     """
 
     layer: Linear
-    tap: Float[Array, " out"]
+    tap: Float[Array, " out"] | None
     index: int = eqx.field(static=True)
     notes: dict[int, Any] = eqx.field(static=True)
 
@@ -60,7 +63,8 @@ class _Tapped(eqx.Module):
         if self.index in self.notes:
             raise RuntimeError("A cell may use each of its linear layers once per step.")
         self.notes[self.index] = x
-        return jax.lax.stop_gradient(self.layer)(x) + self.tap
+        y = jax.lax.stop_gradient(self.layer)(x)
+        return y if self.tap is None else y + self.tap
 
 
 def _is_linear(node: Any) -> bool:
@@ -71,59 +75,68 @@ def _linears(cell: PyTree) -> list[Linear]:
     return [node for node in jax.tree.leaves(cell, is_leaf=_is_linear) if _is_linear(node)]
 
 
-def _tapped_step(cell: AbstractCell, state: PyTree, taps: list[Array], drive: Array) -> tuple[PyTree, Array, list[Any]]:
-    notes: dict[int, Any] = {}
-    counter = iter(range(len(taps)))
+Taps = dict[int, Array]  # by the layer's place in `_linears(cell)`
+
+
+def _tapped_step(cell: AbstractCell, state: PyTree, taps: Taps, drive: Array) -> tuple[PyTree, Array, Taps]:
+    notes: Taps = {}
+    counter = iter(range(len(_linears(cell))))
 
     def wrap(node: Any) -> Any:
         if not _is_linear(node):
             return node
         index = next(counter)
-        return _Tapped(node, taps[index], index, notes)
+        return _Tapped(node, taps.get(index), index, notes)
 
     tapped = jax.tree.map(wrap, cell, is_leaf=_is_linear)
     state, output = tapped(state, drive)
-    # A layer that the step leaves alone has no gradient: a zero input says so.
-    unused = [jnp.zeros(layer.weight.shape[0]) for layer in _linears(cell)]
-    return state, output, [notes.get(index, unused[index]) for index in range(len(taps))]
+    return state, output, notes
 
 
 def _forward(
     static: AbstractCell, arrays: PyTree, state: PyTree, drives: Array
-) -> tuple[tuple[PyTree, Array], tuple[Any, list[Any], PyTree]]:
+) -> tuple[tuple[PyTree, Array], tuple[Any, Taps]]:
     cell = eqx.combine(arrays, static)
-    num_steps = drives.shape[0]
-    taps = [jnp.zeros((num_steps, layer.weight.shape[1])) for layer in _linears(cell)]
+    # Which layers a step uses: those that only `project` uses have no part in the loop.
+    _, _, used = jax.eval_shape(lambda state, drive: _tapped_step(cell, state, {}, drive), state, drives[0])
+    taps = {
+        index: jnp.zeros((drives.shape[0], layer.weight.shape[1]))
+        for index, layer in enumerate(_linears(cell))
+        if index in used and not layer.joins_drive
+    }
 
-    def run(arrays: PyTree, state: PyTree, drives: Array, taps: list[Array]) -> tuple[Any, list[Any]]:
+    def run(arrays: PyTree, state: PyTree, drives: Array, taps: Taps) -> tuple[Any, Taps]:
         cell = eqx.combine(arrays, static)
 
-        def step(state: PyTree, inputs: tuple[Array, list[Array]]) -> tuple[PyTree, tuple[Array, list[Any]]]:
+        def step(state: PyTree, inputs: tuple[Array, Taps]) -> tuple[PyTree, tuple[Array, Taps]]:
             drive, tap = inputs
             state, output, notes = _tapped_step(cell, state, tap, drive)
             return state, (output, notes)
 
-        last, (outputs, notes) = jax.lax.scan(step, state, (drives, taps))
+        last, (outputs, notes) = jax.lax.scan(step, state, (drives, taps), unroll=UNROLL)
         return (last, outputs), notes
 
     results, backward, notes = jax.vjp(run, arrays, state, drives, taps, has_aux=True)
-    return results, (backward, notes, arrays)
+    return results, (backward, notes)
 
 
-def _backward(static: AbstractCell, residuals: tuple[Any, list[Any], PyTree], cotangents: Any) -> tuple[Any, ...]:
-    backward, notes, arrays = residuals
+def _backward(static: AbstractCell, residuals: tuple[Any, Taps], cotangents: Any) -> tuple[Any, ...]:
+    del static
+    backward, notes = residuals
     d_arrays, d_state, d_drives, d_taps = backward(cotangents)
-    gradients = iter(zip(d_taps, notes, strict=True))
+    counter = iter(range(len(_linears(d_arrays))))
 
     def hoisted(node: Any) -> Any:
         if not _is_linear(node):
             return node
-        d_output, inputs = next(gradients)
-        weight = jnp.einsum("ti,to->io", inputs, d_output)
+        index = next(counter)
+        if index not in notes:
+            return node
+        d_output = d_drives if node.joins_drive else d_taps[index]
+        weight = jnp.einsum("ti,to->io", notes[index], d_output)
         bias = None if node.bias is None else d_output.sum(0)
         return eqx.tree_at(lambda n: (n.weight, n.bias), node, (weight, bias), is_leaf=lambda x: x is None)
 
-    del arrays, static
     return jax.tree.map(hoisted, d_arrays, is_leaf=_is_linear), d_state, d_drives
 
 

@@ -63,7 +63,9 @@ class LSTMCell(AbstractCell):
         k_input, k_recurrent = jax.random.split(key)
         fan_in = fan_in or input_size + hidden_size  # the released code has one layer for both
         self.input = Linear(input_size, 4 * hidden_size, fan_in=fan_in, key=k_input)
-        self.recurrent = Linear(hidden_size, 4 * hidden_size, use_bias=False, fan_in=fan_in, key=k_recurrent)
+        self.recurrent = Linear(
+            hidden_size, 4 * hidden_size, use_bias=False, fan_in=fan_in, joins_drive=True, key=k_recurrent
+        )
 
     def project(self, x: Float[Array, " in"]) -> Float[Array, " drive"]:
         return self.input(x)

@@ -32,7 +32,7 @@ class RNNCell(AbstractCell):
     ) -> None:
         k_input, k_recurrent = jax.random.split(key)
         self.input = Linear(input_size, hidden_size, fan_in=fan_in, key=k_input)
-        self.recurrent = Linear(hidden_size, hidden_size, use_bias=False, key=k_recurrent)
+        self.recurrent = Linear(hidden_size, hidden_size, use_bias=False, joins_drive=True, key=k_recurrent)
         self.activation = activation
 
     def project(self, x: Float[Array, " in"]) -> Float[Array, " hidden"]:
