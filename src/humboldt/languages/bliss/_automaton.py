@@ -1,0 +1,90 @@
+"""Reading many strings at once, symbol by symbol, and knowing after each symbol what can follow.
+
+All six languages share one form: what may follow a prefix, and how probable it is, depends only on a *kind* of prefix,
+of which a language has a handful (after `#`; among the `a`s; among the `b`s; at the end). An automaton keeps one state
+per row and tells its kind. Symbols are ids of the language's alphabet, `#` being 0; a row must only be given symbols
+that can follow, which callers check against the table of kinds.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+
+State = tuple[np.ndarray, ...]
+
+
+class AbstractAutomaton(ABC):
+    """Rows of states. Arrays of a state have the rows as last axis; `advance` may overwrite the state it is given."""
+
+    @abstractmethod
+    def init(self, count: int) -> State:
+        """The state of `count` rows that have read `#` and nothing else."""
+
+    @abstractmethod
+    def advance(self, state: State, symbols: np.ndarray) -> State:
+        """The state after one more symbol in each row, shape `(count,)`."""
+
+    @abstractmethod
+    def kinds(self, state: State) -> np.ndarray:
+        """The kind of each row's prefix, shape `(count,)`."""
+
+    def take(self, state: State, rows: np.ndarray) -> State:
+        """The state with the given rows, in that order; a row may occur more than once."""
+        return tuple(array[..., rows] for array in state)
+
+
+class CounterAutomaton(AbstractAutomaton):
+    """Blocks of letters, each block at least one long: the first `free` of any length, the others determined by them.
+
+    Kinds: 0 nothing read; 1 to `free` inside a free block; then one for each determined letter that must follow; then
+    one where only the end can follow.
+    """
+
+    def __init__(self, blocks: int, free: int, determined: Callable[[np.ndarray], np.ndarray]) -> None:
+        self.blocks = blocks
+        self.free = free
+        self.determined = determined
+
+    def init(self, count: int) -> State:
+        """No letter counted."""
+        return (np.zeros((self.blocks, count), np.int32),)
+
+    def advance(self, state: State, symbols: np.ndarray) -> State:
+        """Counts each letter; letter number i has id i + 1."""
+        (counts,) = state
+        counts[symbols - 1, np.arange(len(symbols))] += 1
+        return (counts,)
+
+    def kinds(self, state: State) -> np.ndarray:
+        """Compares the determined blocks with what they must become."""
+        (counts,) = state
+        begun = (counts > 0).sum(0)
+        full = (counts[self.free :] >= self.determined(counts[: self.free])).sum(0)
+        return np.where(begun > self.free, 1 + self.free + full, begun)
+
+
+class StackAutomaton(AbstractAutomaton):
+    """Pairs of brackets: pair number i opens with id 2i + 1 and closes with id 2i + 2.
+
+    Kinds: 0 no bracket open; 1 + i inside a bracket of pair i.
+    """
+
+    def init(self, count: int) -> State:
+        """Nothing open. The stack grows with the strings."""
+        return np.zeros((4, count), np.int8), np.zeros(count, np.int32)
+
+    def advance(self, state: State, symbols: np.ndarray) -> State:
+        """Pushes an opening bracket, pops at a closing one."""
+        stack, depth = state
+        if depth.size and depth.max() == len(stack):
+            stack = np.concatenate([stack, np.zeros_like(stack)])
+        opens = np.flatnonzero(symbols % 2 == 1)
+        stack[depth[opens], opens] = symbols[opens] // 2
+        return stack, depth + np.where(symbols % 2 == 1, 1, -1).astype(np.int32)
+
+    def kinds(self, state: State) -> np.ndarray:
+        """Looks at the innermost open bracket."""
+        stack, depth = state
+        top = stack[np.maximum(depth - 1, 0), np.arange(len(depth))]
+        return np.where(depth == 0, 0, 1 + top)

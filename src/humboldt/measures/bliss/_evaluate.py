@@ -1,0 +1,197 @@
+"""One pass over a test set that reads every common beginning once."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from humboldt.errors import UsageError
+from humboldt.languages.bliss._base import AbstractLanguage
+from humboldt.languages.bliss._test_set import AbstractTestSet
+from humboldt.measures.bliss._score import Evaluation, Tally
+from humboldt.measures.bliss._stepper import Stepper, check_distributions
+
+EPSILONS = (0.005, 0.0)  # section 5.3
+
+
+def evaluate(
+    test_set: AbstractTestSet,
+    stepper: Stepper,
+    *,
+    epsilons: Sequence[float] = EPSILONS,
+    exhaustive: bool = False,
+    most_rows: int = 16_384,
+) -> Evaluation:
+    """M_det and M_cat of a model on a test set, at all margins at once.
+
+    All prefixes of one length are one batch. Evaluation stops once every criterion has failed for certain (and the
+    first failing string is known), unless it is `exhaustive`.
+
+    **Arguments:**
+
+    - `most_rows`: the largest batch. A larger test set is read in several parts, in test order, so that memory does
+      not grow with it; what parts have in common is then read once for each part.
+    """
+    if most_rows < 1:
+        raise UsageError(f"A batch of {most_rows} rows is empty. Use most_rows=1 or more.")
+    tally = Tally(test_set, epsilons)
+    count = len(test_set)
+    for first in range(0, count, most_rows):
+        part = Frontier(test_set, first, min(first + most_rows, count), stepper, tally)
+        while part.advance():
+            if not exhaustive and tally.settled and not part.drop_from(tally.cutoff):
+                break
+        if part.dropped or (not exhaustive and tally.settled):
+            # Strings of later parts come later in test order as well.
+            return tally.result(complete=not part.dropped and part.last == count)
+    return tally.result(complete=True)
+
+
+class Frontier:
+    """All prefixes of one length that strings of one part of a test set begin with.
+
+    Row r stands for the strings `start[r]` to `end[r] - 1` of the trie, which begin alike so far.
+    """
+
+    def __init__(self, test_set: AbstractTestSet, first: int, last: int, stepper: Stepper, tally: Tally) -> None:
+        self.test_set = test_set
+        self.last = last
+        self.stepper = stepper
+        self.tally = tally
+        self.trie = test_set.trie(first, last)
+        self.branching = np.argsort(self.trie.shared, kind="stable")  # strings by the depth at which they branch off
+        self.branch_depths = self.trie.shared[self.branching]
+        self.ending_depths = set(np.unique(self.trie.lengths).tolist())
+        self.table = _Table(test_set.language, test_set.p)
+        self.automaton = test_set.language.automaton
+
+        self.depth = 0
+        self.start, self.end = np.array([0]), np.array([last - first])
+        self.errors = np.zeros((tally.num_counters, 1), np.int64)  # along the path to each row
+        self.state = stepper.init(1)
+        self.known = self.automaton.init(1)
+        self.symbols = np.array([0])
+        self.dropped = False
+
+    def advance(self) -> bool:
+        """Reads one symbol in each row, counts, and moves on to the prefixes one longer. False when none is left."""
+        self.state, distributions = self.stepper.step(self.state, self.symbols)
+        if self.depth:
+            self.known = self.automaton.advance(self.known, self.symbols)
+        rows = len(self.start)
+        columns = check_distributions(distributions, rows, self.table.vocabulary, self._prefix)
+        self._count(columns)
+        parents = self._branch()
+        parents = self._finish(parents)
+        if not len(self.start):
+            return False
+        if parents is not None:
+            self._take(parents)
+        self.symbols = self.trie.symbols(self.start, self.depth)
+        self.depth += 1
+        return True
+
+    def drop_from(self, place: int) -> bool:
+        """Forgets rows that stand only for strings from `place` of the test set on. False when none is left."""
+        keep = self._first_places(np.arange(len(self.start))) < place
+        if not keep.all():
+            self.dropped = True
+            rows = np.flatnonzero(keep)
+            self.start, self.end, self.symbols = self.start[rows], self.end[rows], self.symbols[rows]
+            self._take(rows)
+        return bool(keep.any())
+
+    def _count(self, columns: np.ndarray) -> None:
+        tally, table = self.tally, self.table
+        kinds = self.automaton.kinds(self.known)
+        weights = self.end - self.start
+        wrong = np.zeros((tally.num_counters, len(kinds)), bool)
+        counter = 0
+        if tally.has_deterministic:
+            deterministic = table.deterministic[kinds]
+            if deterministic.any():
+                wrong[0] = deterministic & ~_prefers(columns, table.target[kinds])
+                tally.deterministic_seen += int(weights @ deterministic)
+            counter = 1
+        valid = table.valid[:, kinds]
+        for epsilon in tally.epsilons:
+            wrong[counter] = ((columns > epsilon) != valid).any(0)
+            counter += 1
+        tally.symbols += int(weights.sum())
+        tally.prefixes += len(kinds)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            surprise = np.where(valid, table.distributions[:, kinds] * np.log2(columns), 0.0).sum(0)
+        tally.excess += float(weights @ (-surprise - table.entropies[kinds]))
+        failing = wrong.any(1)
+        if failing.any():
+            self.errors += wrong
+            tally.errors += wrong @ weights
+            for i in tally.immediate:
+                if failing[i]:
+                    tally.fail([i], int(self._first_places(np.flatnonzero(wrong[i])).min()))
+
+    def _branch(self) -> np.ndarray | None:
+        """Splits rows whose strings part here. Returns the old row of each new one, or `None` if nothing changed."""
+        first, last = np.searchsorted(self.branch_depths, [self.depth, self.depth + 1])
+        points = np.sort(self.branching[first:last])
+        if not len(points):
+            return None
+        parents = np.searchsorted(self.start, points, "right") - 1
+        inside = (parents >= 0) & (points < self.end[parents])  # others were dropped
+        points, parents = points[inside], parents[inside]
+        start = np.concatenate([self.start, points])
+        order = np.argsort(start, kind="stable")
+        parents = np.concatenate([np.arange(len(self.start)), parents])[order]
+        self.start = start[order]
+        self.end = np.minimum(self.end[parents], np.append(self.start[1:], np.iinfo(np.int64).max))
+        return parents
+
+    def _finish(self, parents: np.ndarray | None) -> np.ndarray | None:
+        """Takes out the strings that end here; `parents` as `_branch` returns it, and likewise returned."""
+        if self.depth not in self.ending_depths:
+            return parents
+        ends = self.trie.lengths[self.start] == self.depth
+        if not ends.any():
+            return parents
+        if parents is None:
+            parents = np.arange(len(self.start))
+        self.tally.finish(self.trie.index[self.start[ends]], self.errors[:, parents[ends]])
+        keep = np.flatnonzero(~ends)
+        self.start, self.end = self.start[keep], self.end[keep]
+        return parents[keep]
+
+    def _take(self, rows: np.ndarray) -> None:
+        self.state = self.stepper.take(self.state, rows)
+        self.known = self.automaton.take(self.known, rows)
+        self.errors = self.errors[:, rows]
+
+    def _first_places(self, rows: np.ndarray) -> np.ndarray:
+        """The first string, in test order, that each row stands for."""
+        bounds = np.stack([self.start[rows], self.end[rows]], 1).ravel()
+        # `reduceat` takes from each bound to the next; a bound behind the last string needs something to stand on.
+        return np.minimum.reduceat(np.append(self.trie.index, np.iinfo(np.int64).max), bounds)[::2]
+
+    def _prefix(self, row: int) -> list[str]:
+        string = self.test_set[int(self.trie.index[self.start[row]])]
+        return ["#", *string[: self.depth]]
+
+
+class _Table:
+    """What a language says of each kind of prefix, kinds as last axis."""
+
+    def __init__(self, language: AbstractLanguage, p: float) -> None:
+        distributions = language.distributions(p)
+        self.vocabulary = distributions.shape[1]
+        self.distributions = np.ascontiguousarray(distributions.T)
+        self.valid = self.distributions > 0
+        self.deterministic = language.deterministic_kinds()
+        self.target = self.distributions.argmax(0)
+        logarithms = np.log2(self.distributions, out=np.zeros_like(self.distributions), where=self.valid)
+        self.entropies = -(self.distributions * logarithms).sum(0)
+
+
+def _prefers(columns: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Whether the target of each row is more probable than every other symbol: a tie is no preference."""
+    rows = np.arange(len(targets))
+    others = columns.copy()
+    others[targets, rows] = -1
+    return columns[targets, rows] > others.max(0)
