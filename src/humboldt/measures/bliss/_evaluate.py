@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from humboldt.errors import UsageError
-from humboldt.languages.bliss._base import AbstractLanguage
 from humboldt.languages.bliss._test_set import AbstractTestSet
+from humboldt.measures.bliss._kernel import Table, count_wrong, divergences
 from humboldt.measures.bliss._score import Evaluation, Tally
 from humboldt.measures.bliss._stepper import Stepper, check_distributions
 
@@ -58,15 +58,17 @@ class Frontier:
         self.stepper = stepper
         self.tally = tally
         self.trie = test_set.trie(first, last)
+        # `reduceat` takes from each bound to the next; a bound behind the last string needs something to stand on.
+        self.places = np.append(self.trie.index, np.iinfo(np.int64).max)
         self.branching = np.argsort(self.trie.shared, kind="stable")  # strings by the depth at which they branch off
         self.branch_depths = self.trie.shared[self.branching]
         self.ending_depths = set(np.unique(self.trie.lengths).tolist())
-        self.table = _Table(test_set.language, test_set.p)
+        self.table = Table(test_set.language, test_set.p)
         self.automaton = test_set.language.automaton
 
         self.depth = 0
         self.start, self.end = np.array([0]), np.array([last - first])
-        self.errors = np.zeros((tally.num_counters, 1), np.int64)  # along the path to each row
+        self.errors = np.zeros((tally.num_counters, 1), np.int32)  # along the path to each row
         self.state = stepper.init(1)
         self.known = self.automaton.init(1)
         self.symbols = np.array([0])
@@ -77,9 +79,7 @@ class Frontier:
         self.state, distributions = self.stepper.step(self.state, self.symbols)
         if self.depth:
             self.known = self.automaton.advance(self.known, self.symbols)
-        rows = len(self.start)
-        columns = check_distributions(distributions, rows, self.table.vocabulary, self._prefix)
-        self._count(columns)
+        self._count(check_distributions(distributions, len(self.start), self.table.vocabulary, self._prefix))
         parents = self._branch()
         parents = self._finish(parents)
         if not len(self.start):
@@ -100,34 +100,25 @@ class Frontier:
             self._take(rows)
         return bool(keep.any())
 
-    def _count(self, columns: np.ndarray) -> None:
+    def _count(self, distributions: np.ndarray) -> None:
         tally, table = self.tally, self.table
         kinds = self.automaton.kinds(self.known)
         weights = self.end - self.start
-        wrong = np.zeros((tally.num_counters, len(kinds)), bool)
-        counter = 0
-        if tally.has_deterministic:
-            deterministic = table.deterministic[kinds]
-            if deterministic.any():
-                wrong[0] = deterministic & ~_prefers(columns, table.target[kinds])
-                tally.deterministic_seen += int(weights @ deterministic)
-            counter = 1
-        valid = table.valid[:, kinds]
-        for epsilon in tally.epsilons:
-            wrong[counter] = ((columns > epsilon) != valid).any(0)
-            counter += 1
-        tally.symbols += int(weights.sum())
         tally.prefixes += len(kinds)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            surprise = np.where(valid, table.distributions[:, kinds] * np.log2(columns), 0.0).sum(0)
-        tally.excess += float(weights @ (-surprise - table.entropies[kinds]))
-        failing = wrong.any(1)
-        if failing.any():
-            self.errors += wrong
-            tally.errors += wrong @ weights
-            for i in tally.immediate:
-                if failing[i]:
-                    tally.fail([i], int(self._first_places(np.flatnonzero(wrong[i])).min()))
+        tally.symbols += int(weights.sum())
+        if tally.has_deterministic:
+            tally.deterministic_seen += int(weights @ (table.targets[kinds] >= 0))
+        tally.excess += float(weights @ divergences(distributions, kinds, table.distributions, table.entropies))
+        wrong, counts = count_wrong(
+            distributions, kinds, table.distributions, table.targets, tally.margins, tally.has_deterministic
+        )
+        if not counts.any():
+            return
+        self.errors += wrong
+        for counter in np.flatnonzero(counts):
+            rows = np.flatnonzero(wrong[counter])
+            tally.errors[counter] += weights[rows].sum()
+            tally.fail(counter, self._first_places(rows))
 
     def _branch(self) -> np.ndarray | None:
         """Splits rows whose strings part here. Returns the old row of each new one, or `None` if nothing changed."""
@@ -167,31 +158,8 @@ class Frontier:
     def _first_places(self, rows: np.ndarray) -> np.ndarray:
         """The first string, in test order, that each row stands for."""
         bounds = np.stack([self.start[rows], self.end[rows]], 1).ravel()
-        # `reduceat` takes from each bound to the next; a bound behind the last string needs something to stand on.
-        return np.minimum.reduceat(np.append(self.trie.index, np.iinfo(np.int64).max), bounds)[::2]
+        return np.minimum.reduceat(self.places, bounds)[::2]
 
     def _prefix(self, row: int) -> list[str]:
         string = self.test_set[int(self.trie.index[self.start[row]])]
         return ["#", *string[: self.depth]]
-
-
-class _Table:
-    """What a language says of each kind of prefix, kinds as last axis."""
-
-    def __init__(self, language: AbstractLanguage, p: float) -> None:
-        distributions = language.distributions(p)
-        self.vocabulary = distributions.shape[1]
-        self.distributions = np.ascontiguousarray(distributions.T)
-        self.valid = self.distributions > 0
-        self.deterministic = language.deterministic_kinds()
-        self.target = self.distributions.argmax(0)
-        logarithms = np.log2(self.distributions, out=np.zeros_like(self.distributions), where=self.valid)
-        self.entropies = -(self.distributions * logarithms).sum(0)
-
-
-def _prefers(columns: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Whether the target of each row is more probable than every other symbol: a tie is no preference."""
-    rows = np.arange(len(targets))
-    others = columns.copy()
-    others[targets, rows] = -1
-    return columns[targets, rows] > others.max(0)

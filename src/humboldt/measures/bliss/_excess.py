@@ -7,7 +7,7 @@ import numpy as np
 from humboldt.errors import UsageError
 from humboldt.languages.bliss._base import AbstractLanguage
 from humboldt.languages.bliss._corpus import PRIOR
-from humboldt.measures.bliss._evaluate import _Table
+from humboldt.measures.bliss._kernel import Table, divergences
 from humboldt.measures.bliss._stepper import Stepper, check_distributions
 
 
@@ -32,7 +32,7 @@ def excess_cross_entropy(
     language.check_prior(p)
     if not 0 < smallest <= 1:
         raise UsageError(f"smallest = {smallest:g} is no probability of a prefix. Use one in (0, 1], such as 1e-6.")
-    table, automaton = _Table(language, p), language.automaton
+    table, automaton = Table(language, p), language.automaton
     state, known = stepper.init(1), automaton.init(1)
     symbols, chances = np.array([0]), np.array([1.0])
     read = np.zeros((1, 0), np.int64)
@@ -42,18 +42,15 @@ def excess_cross_entropy(
         if read.shape[1]:
             known = automaton.advance(known, symbols)
         kinds = automaton.kinds(known)
-        columns = check_distributions(
+        distributions = check_distributions(
             distributions,
             len(kinds),
             table.vocabulary,
             lambda row, read=read: ["#", *language.input_alphabet.decode(read[row])],
         )
-        truth, valid = table.distributions[:, kinds], table.valid[:, kinds]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            surprise = np.where(valid, truth * np.log2(columns), 0.0).sum(0)
-        divergence += float(chances @ (-surprise - table.entropies[kinds]))
+        divergence += float(chances @ divergences(distributions, kinds, table.distributions, table.entropies))
         mass += float(chances.sum())
-        following = truth * chances
+        following = table.distributions[kinds].T * chances
         following[0] = 0  # behind the end comes nothing
         symbols, rows = np.nonzero(following >= smallest)
         chances = following[symbols, rows]

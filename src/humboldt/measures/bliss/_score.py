@@ -100,7 +100,7 @@ class Tally:
         if not epsilons:
             raise UsageError("No margin was given, so nothing would be measured. Give epsilons=(0.005, 0).")
         self.test_set = test_set
-        self.epsilons = tuple(epsilons)
+        self.margins = np.array(epsilons, np.float64)
         deterministic = test_set.deterministic_steps
         self.has_deterministic = bool(deterministic.any())
         self.num_counters = self.has_deterministic + len(epsilons)
@@ -114,24 +114,23 @@ class Tally:
         offset = int(self.has_deterministic)
         self.criteria += [(Measure.CATEGORICAL, epsilon, offset + i) for i, epsilon in enumerate(epsilons)]
         # Floats such as 0.005 are meant as the decimals they are written as.
-        margins = [
+        shares = [
             Fraction(str(epsilon)) if measure is Measure.DETERMINISTIC else Fraction(0)
             for measure, epsilon, _ in self.criteria
         ]
         total = int(deterministic.sum())
-        self.budgets = np.array([int(margin * total) for margin in margins])
+        self.budgets = np.array([int(share * total) for share in shares])
         self.string_budgets = np.array(
-            [deterministic * margin.numerator // margin.denominator for margin in margins]
+            [deterministic * share.numerator // share.denominator for share in shares]
         )  # (criteria, strings)
         self.counters = np.array([counter for *_, counter in self.criteria])
         self.first_failure = np.full(len(self.criteria), len(test_set))
-        self.immediate = np.unique(self.counters[[margin == 0 for margin in margins]])
 
-    def fail(self, counters: Sequence[int] | np.ndarray, place: int) -> None:
-        """Notes that a string has an error, which no margin-free criterion of these counters forgives."""
-        for criterion, counter in enumerate(self.counters):
-            if counter in counters and self.string_budgets[criterion, place] == 0:
-                self.first_failure[criterion] = min(self.first_failure[criterion], place)
+    def fail(self, counter: int, places: np.ndarray) -> None:
+        """Notes strings with an error: those with no budget for even one have failed, before they are at an end."""
+        for criterion in np.flatnonzero(self.counters == counter):
+            failed = places[self.string_budgets[criterion, places] == 0]
+            self.first_failure[criterion] = failed.min(initial=self.first_failure[criterion])
 
     def finish(self, places: np.ndarray, errors: np.ndarray) -> None:
         """Notes strings that were read to the end, with their errors, shape `(counters, strings)`."""

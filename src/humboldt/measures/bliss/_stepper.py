@@ -13,8 +13,7 @@ from humboldt.errors import UsageError
 from humboldt.languages._chart import spell
 from humboldt.languages.bliss._base import AbstractLanguage
 from humboldt.languages.bliss._corpus import PRIOR
-
-TOLERANCE = 1e-4  # of a sum of probabilities: single precision passes, a forgotten softmax does not
+from humboldt.measures.bliss._kernel import first_fault
 
 
 class Stepper(Protocol):
@@ -155,7 +154,7 @@ class Persistent:
 def check_distributions(
     distributions: np.ndarray, rows: int, vocabulary: int, prefix: Callable[[int], Sequence[str]]
 ) -> np.ndarray:
-    """The distributions with rows as last axis, `(vocabulary, rows)`; raises where they are none.
+    """The distributions in double precision; raises where they are none.
 
     `prefix(row)` tells what a row has read.
     """
@@ -165,18 +164,17 @@ def check_distributions(
             f"The model returned distributions of shape {distributions.shape} after {spell(prefix(0))!r}. One for each "
             f"of {rows} rows over {vocabulary} symbols has shape {(rows, vocabulary)}: return that."
         )
-    columns = np.ascontiguousarray(distributions.T)
-    total = columns.sum(0)
-    if columns.min() >= 0 and np.abs(total - 1).max() <= TOLERANCE:  # false for NaN as well
-        return columns
-    row = int(np.argmin((columns >= 0).all(0) & (np.abs(total - 1) <= TOLERANCE)))
-    values = columns[:, row]
+    distributions = np.array(distributions, np.float64, order="C")
+    row = first_fault(distributions)
+    if row < 0:
+        return distributions
+    values = distributions[row]
     if np.isnan(values).any():
         fault = "holds NaN"
     elif (values < 0).any():
         fault = "holds a negative value"
     else:
-        fault = f"sums to {total[row]:g}"
+        fault = f"sums to {values.sum():g}"
     listing = ", ".join(f"{value:g}" for value in values)
     raise UsageError(
         f"After {spell(prefix(row))!r} the model's distribution ({listing}) {fault}. Probabilities are at least 0 and "
