@@ -29,6 +29,13 @@ class Chart:
             if all(symbol in productive or symbol not in heads for symbol in body):
                 self.bodies[head].append(body)
         self.nullable = _closure([rule for rule in rules if all(symbol in heads for symbol in rule[1])], heads)
+        self.nonempty: set[str] = set()  # nonterminals with a string of one symbol or more
+        for _ in heads:
+            self.nonempty |= {
+                head
+                for head, bodies in self.bodies.items()
+                if any(symbol in self.nonempty or symbol not in heads for body in bodies for symbol in body)
+            }
         self._lengths: tuple[int, dict[str, int]] = (-1, {})
         self.root = Column(self, [(start, body, 0, None) for body in self.bodies[start]], 0)
         self._trail: list[tuple[str, Column]] = []

@@ -162,7 +162,7 @@ class Grammar:
         for _ in range(100):
             image, slope = np.zeros_like(values), np.zeros((len(values), len(values)))
             for rule in self.rules:
-                if any(symbol not in self.heads for symbol in rule.body):
+                if not self.chart.nullable.issuperset(rule.body):  # leaves out heads that never end, too
                     continue
                 rows = [self.heads[symbol] for symbol in rule.body]
                 row = self.heads[rule.head]
@@ -204,16 +204,15 @@ class Grammar:
         if visits is None:
             return math.inf
         terminals = [rule.probability * sum(symbol not in self.heads for symbol in rule.body) for rule in self.rules]
-        return sum(visits[self.heads[rule.head]] * count for rule, count in zip(self.rules, terminals, strict=True))
+        return float(sum(visits[self.heads[rule.head]] * n for rule, n in zip(self.rules, terminals, strict=True)))
 
     def entropy(self) -> float:
         """The entropy of derivations in bits. That of strings too, where every string has one derivation."""
         visits = self._expected_visits()
         if visits is None:
             return math.inf
-        return -sum(
-            visits[self.heads[rule.head]] * rule.probability * math.log2(rule.probability) for rule in self.rules
-        )
+        bits = [-rule.probability * math.log2(rule.probability) for rule in self.rules]
+        return float(sum(visits[self.heads[rule.head]] * n for rule, n in zip(self.rules, bits, strict=True)))
 
 
 def _check_probabilities(head: str, alternatives: Sequence[Rule]) -> None:
@@ -270,7 +269,7 @@ def _inside(grammar: Grammar, string: tuple[str, ...]) -> float:
     unit = np.zeros((len(heads), len(heads)))
     for rule, chances in zip(grammar.rules, blank, strict=True):
         for k, symbol in enumerate(rule.body):
-            if symbol in heads:
+            if symbol in grammar.chart.nonempty:  # others contribute nothing, and could make the matrix singular
                 others = math.prod(chances[:k]) * math.prod(chances[k + 1 :])
                 unit[heads[rule.head], heads[symbol]] += rule.probability * others
     closure = np.linalg.inv(np.eye(len(heads)) - unit)

@@ -87,4 +87,4 @@ class StackAutomaton(AbstractAutomaton):
         """Looks at the innermost open bracket."""
         stack, depth = state
         top = stack[np.maximum(depth - 1, 0), np.arange(len(depth))]
-        return np.where(depth == 0, 0, 1 + top)
+        return np.where(depth == 0, 0, 1 + top.astype(np.int64))
