@@ -29,6 +29,13 @@ class AbstractAutomaton(ABC):
     def kinds(self, state: State) -> np.ndarray:
         """The kind of each row's prefix, shape `(count,)`."""
 
+    @abstractmethod
+    def scan(self, symbols: np.ndarray) -> np.ndarray:
+        """The kind after each prefix of one string, shape `(len(symbols) + 1,)`.
+
+        Here symbols may be wrong, though not `#`: kinds are meant up to the first wrong symbol, and arbitrary behind.
+        """
+
     def take(self, state: State, rows: np.ndarray) -> State:
         """The state with the given rows, in that order; a row may occur more than once."""
         return tuple(array[..., rows] for array in state)
@@ -63,6 +70,12 @@ class CounterAutomaton(AbstractAutomaton):
         full = (counts[self.free :] >= self.determined(counts[: self.free])).sum(0)
         return np.where(begun > self.free, 1 + self.free + full, begun)
 
+    def scan(self, symbols: np.ndarray) -> np.ndarray:
+        """All counts at once."""
+        counts = np.zeros((self.blocks, len(symbols) + 1), np.int32)
+        counts[symbols - 1, np.arange(1, len(symbols) + 1)] = 1
+        return self.kinds((np.cumsum(counts, 1),))
+
 
 class StackAutomaton(AbstractAutomaton):
     """Pairs of brackets: pair number i opens with id 2i + 1 and closes with id 2i + 2.
@@ -88,3 +101,14 @@ class StackAutomaton(AbstractAutomaton):
         stack, depth = state
         top = stack[np.maximum(depth - 1, 0), np.arange(len(depth))]
         return np.where(depth == 0, 0, 1 + top.astype(np.int64))
+
+    def scan(self, symbols: np.ndarray) -> np.ndarray:
+        """One stack, as a list. A closing bracket too many leaves it empty."""
+        kinds, opened = [0], []
+        for symbol in symbols.tolist():
+            if symbol % 2:
+                opened.append(1 + symbol // 2)
+            elif opened:
+                opened.pop()
+            kinds.append(opened[-1] if opened else 0)
+        return np.array(kinds)

@@ -164,12 +164,12 @@ class AbstractLanguage(AbstractTask):
         self.input_alphabet.encode(symbols)  # names an unknown symbol
         return symbols
 
-    def _kinds(self, prefix: Sequence[str]) -> list[int]:
+    def _kinds(self, prefix: Sequence[str]) -> np.ndarray:
         symbols = self._symbols(prefix)
         offset = int(symbols[:1] == [BOUNDARY])
         return self._checked_kinds(symbols, offset)
 
-    def _string_kinds(self, string: Sequence[str], offset: int = 0) -> list[int]:
+    def _string_kinds(self, string: Sequence[str], offset: int = 0) -> np.ndarray:
         """The kind of each prefix of a whole string; `offset` is what to add to positions in messages."""
         symbols = [BOUNDARY] * offset + self._symbols(string)
         kinds = self._checked_kinds(symbols, offset)
@@ -177,20 +177,18 @@ class AbstractLanguage(AbstractTask):
             raise outside(symbols, len(symbols), self.valid_next(symbols))
         return kinds
 
-    def _checked_kinds(self, symbols: list[str], offset: int) -> list[int]:
+    def _checked_kinds(self, symbols: list[str], offset: int) -> np.ndarray:
         kinds, fault = self._scan(symbols[offset:])
         if fault < len(symbols) - offset:
             raise outside(symbols, offset + fault, self.valid_next(symbols[offset : offset + fault]))
         return kinds
 
-    def _scan(self, symbols: list[str]) -> tuple[list[int], int]:
-        """The kind of each prefix, and the first position that cannot be, or the length."""
-        valid = self.distributions() > 0
-        state = self.automaton.init(1)
-        kinds = [int(self.automaton.kinds(state)[0])]
-        for position, symbol in enumerate(self.input_alphabet.encode(symbols)):
-            if symbol == 0 or not valid[kinds[-1], symbol]:
-                return kinds, position
-            state = self.automaton.advance(state, np.array([symbol]))
-            kinds.append(int(self.automaton.kinds(state)[0]))
-        return kinds, len(symbols)
+    def _scan(self, symbols: list[str]) -> tuple[np.ndarray, int]:
+        """The kind of each prefix up to the first position that cannot be, and that position, or the length."""
+        ids = self.input_alphabet.encode(symbols)
+        if not ids.all():
+            ids = ids[: ids.argmin()]  # `#` within a string is wrong wherever it stands
+        kinds = self.automaton.scan(ids)
+        wrong = np.flatnonzero(self.distributions()[kinds[:-1], ids] == 0)
+        fault = int(wrong[0]) if len(wrong) else len(ids)
+        return kinds[: fault + 1], fault
