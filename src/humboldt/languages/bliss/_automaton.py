@@ -7,9 +7,9 @@ that can follow, which callers check against the table of kinds.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 
 import numpy as np
+from numba import njit
 
 State = tuple[np.ndarray, ...]
 
@@ -38,20 +38,26 @@ class AbstractAutomaton(ABC):
 
     def take(self, state: State, rows: np.ndarray) -> State:
         """The state with the given rows, in that order; a row may occur more than once."""
-        return tuple(array[..., rows] for array in state)
+        return tuple(np.take(array, rows, -1) for array in state)
 
 
 class CounterAutomaton(AbstractAutomaton):
     """Blocks of letters, each block at least one long: the first `free` of any length, the others determined by them.
 
+    `needs[i][j]` is how many letters the determined block i has for each letter of the free block j.
+
     Kinds: 0 nothing read; 1 to `free` inside a free block; then one for each determined letter that must follow; then
     one where only the end can follow.
     """
 
-    def __init__(self, blocks: int, free: int, determined: Callable[[np.ndarray], np.ndarray]) -> None:
-        self.blocks = blocks
-        self.free = free
-        self.determined = determined
+    def __init__(self, needs: list[list[int]]) -> None:
+        self.needs = np.array(needs)
+        self.free = self.needs.shape[1]
+        self.blocks = self.free + len(needs)
+
+    def determined(self, free: np.ndarray) -> np.ndarray:
+        """Lengths of the determined blocks, shape `(determined, count)`, from those of the free, `(free, count)`."""
+        return self.needs @ free
 
     def init(self, count: int) -> State:
         """No letter counted."""
@@ -59,22 +65,42 @@ class CounterAutomaton(AbstractAutomaton):
 
     def advance(self, state: State, symbols: np.ndarray) -> State:
         """Counts each letter; letter number i has id i + 1."""
-        (counts,) = state
-        counts[symbols - 1, np.arange(len(symbols))] += 1
-        return (counts,)
+        _count_letters(state[0], symbols)
+        return state
 
     def kinds(self, state: State) -> np.ndarray:
         """Compares the determined blocks with what they must become."""
-        (counts,) = state
-        begun = (counts > 0).sum(0)
-        full = (counts[self.free :] >= self.determined(counts[: self.free])).sum(0)
-        return np.where(begun > self.free, 1 + self.free + full, begun)
+        return _block_kinds(state[0], self.needs)
 
     def scan(self, symbols: np.ndarray) -> np.ndarray:
         """All counts at once."""
         counts = np.zeros((self.blocks, len(symbols) + 1), np.int32)
         counts[symbols - 1, np.arange(1, len(symbols) + 1)] = 1
-        return self.kinds((np.cumsum(counts, 1),))
+        return self.kinds((np.cumsum(counts, 1, np.int32),))
+
+
+@njit(cache=True)
+def _count_letters(counts: np.ndarray, symbols: np.ndarray) -> None:
+    for row in range(len(symbols)):
+        counts[symbols[row] - 1, row] += 1
+
+
+@njit(cache=True)
+def _block_kinds(counts: np.ndarray, needs: np.ndarray) -> np.ndarray:
+    blocks, rows = counts.shape
+    free = needs.shape[1]
+    kinds = np.empty(rows, np.int64)
+    for row in range(rows):
+        begun, full = 0, 0
+        for block in range(blocks):
+            begun += counts[block, row] > 0
+        for i in range(blocks - free):
+            need = 0
+            for j in range(free):
+                need += needs[i, j] * counts[j, row]
+            full += counts[free + i, row] >= need
+        kinds[row] = 1 + free + full if begun > free else begun
+    return kinds
 
 
 class StackAutomaton(AbstractAutomaton):

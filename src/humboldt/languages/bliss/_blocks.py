@@ -84,4 +84,4 @@ class AbstractEqualBlocks(AbstractBlocks):
 
 def equal_blocks(letters: int) -> CounterAutomaton:
     """The automaton of as many equal blocks."""
-    return CounterAutomaton(letters, 1, lambda free: np.repeat(free, letters - 1, 0))
+    return CounterAutomaton([[1]] * (letters - 1))

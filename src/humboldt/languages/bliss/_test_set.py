@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numba import njit
 
 from humboldt.errors import UsageError
 from humboldt.languages.bliss._corpus import records
@@ -107,13 +108,18 @@ class BlockTestSet(AbstractTestSet):
         unequal = (free[1:] != free[:-1]).argmax(1)
         both = np.minimum(free[1:], free[:-1])
         shared[1:] = np.where(np.arange(free.shape[1]) <= unequal[:, None], both, 0).sum(1)
-        letters = len(self._letters)
+        return Trie(first + order, ends[-1], shared, lambda rows, position: _block_symbols(ends, rows, position))
 
-        def symbols(rows: np.ndarray, position: int) -> np.ndarray:
-            block = (ends[:, rows] <= position).sum(0)
-            return np.where(block == letters, 0, block + 1)
 
-        return Trie(first + order, ends[-1], shared, symbols)
+@njit(cache=True)
+def _block_symbols(ends: np.ndarray, rows: np.ndarray, position: int) -> np.ndarray:
+    symbols = np.zeros(len(rows), np.int64)
+    for i in range(len(rows)):
+        for block in range(len(ends)):
+            if position < ends[block, rows[i]]:
+                symbols[i] = block + 1
+                break
+    return symbols
 
 
 class WrittenTestSet(AbstractTestSet):

@@ -22,7 +22,7 @@ class AnBmCnPlusM(AbstractBlocks):
     examples = (("# a b b c c c", "a b b c c c #"), ("# a b c c", "a b c c #"))
     letters = "abc"
     free = 2
-    automaton = CounterAutomaton(3, 2, lambda free: free.sum(0, keepdims=True))
+    automaton = CounterAutomaton([[1, 1]])
     rules = """
         S -> a X c
         X -> a X c [{q}] | Y [{p}]

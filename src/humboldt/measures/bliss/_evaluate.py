@@ -1,12 +1,13 @@
 """One pass over a test set that reads every common beginning once."""
 
+import bisect
 from collections.abc import Sequence
 
 import numpy as np
 
 from humboldt.errors import UsageError
 from humboldt.languages.bliss._test_set import AbstractTestSet
-from humboldt.measures.bliss._kernel import Table, count_wrong, divergences
+from humboldt.measures.bliss._kernel import Table, count_wrong, descend, divergences
 from humboldt.measures.bliss._score import Evaluation, Tally
 from humboldt.measures.bliss._stepper import Stepper, check_distributions
 
@@ -54,14 +55,15 @@ class Frontier:
 
     def __init__(self, test_set: AbstractTestSet, first: int, last: int, stepper: Stepper, tally: Tally) -> None:
         self.test_set = test_set
-        self.last = last
+        self.first, self.last = first, last
         self.stepper = stepper
         self.tally = tally
         self.trie = test_set.trie(first, last)
         # `reduceat` takes from each bound to the next; a bound behind the last string needs something to stand on.
         self.places = np.append(self.trie.index, np.iinfo(np.int64).max)
         self.branching = np.argsort(self.trie.shared, kind="stable")  # strings by the depth at which they branch off
-        self.branch_depths = self.trie.shared[self.branching]
+        self.branch_depths = self.trie.shared[self.branching].tolist()
+        self.next_branch = bisect.bisect_left(self.branch_depths, 0)
         self.ending_depths = set(np.unique(self.trie.lengths).tolist())
         self.table = Table(test_set.language, test_set.p)
         self.automaton = test_set.language.automaton
@@ -80,12 +82,9 @@ class Frontier:
         if self.depth:
             self.known = self.automaton.advance(self.known, self.symbols)
         self._count(check_distributions(distributions, len(self.start), self.table.vocabulary, self._prefix))
-        parents = self._branch()
-        parents = self._finish(parents)
+        self._descend()
         if not len(self.start):
             return False
-        if parents is not None:
-            self._take(parents)
         self.symbols = self.trie.symbols(self.start, self.depth)
         self.depth += 1
         return True
@@ -107,53 +106,41 @@ class Frontier:
         tally.prefixes += len(kinds)
         tally.symbols += int(weights.sum())
         if tally.has_deterministic:
-            tally.deterministic_seen += int(weights @ (table.targets[kinds] >= 0))
+            tally.deterministic_seen += int(weights @ (table.targets >= 0)[kinds])
         tally.excess += float(weights @ divergences(distributions, kinds, table.distributions, table.entropies))
-        wrong, counts = count_wrong(
-            distributions, kinds, table.distributions, table.targets, tally.margins, tally.has_deterministic
+        wrong, found = count_wrong(
+            distributions,
+            kinds,
+            weights,
+            table.distributions,
+            table.targets,
+            tally.margins,
+            self.errors,
+            tally.errors,
         )
-        if not counts.any():
+        for counter in np.flatnonzero(found):
+            if tally.may_fail_before(counter, self.first):
+                tally.fail(counter, self._first_places(np.flatnonzero(wrong[counter])))
+
+    def _descend(self) -> None:
+        """Splits the rows whose strings part here, and takes out the strings that end here."""
+        first = self.next_branch
+        self.next_branch = bisect.bisect_right(self.branch_depths, self.depth, lo=first)
+        if first == self.next_branch and self.depth not in self.ending_depths:
             return
-        self.errors += wrong
-        for counter in np.flatnonzero(counts):
-            rows = np.flatnonzero(wrong[counter])
-            tally.errors[counter] += weights[rows].sum()
-            tally.fail(counter, self._first_places(rows))
-
-    def _branch(self) -> np.ndarray | None:
-        """Splits rows whose strings part here. Returns the old row of each new one, or `None` if nothing changed."""
-        first, last = np.searchsorted(self.branch_depths, [self.depth, self.depth + 1])
-        points = np.sort(self.branching[first:last])
-        if not len(points):
-            return None
-        parents = np.searchsorted(self.start, points, "right") - 1
-        inside = (parents >= 0) & (points < self.end[parents])  # others were dropped
-        points, parents = points[inside], parents[inside]
-        start = np.concatenate([self.start, points])
-        order = np.argsort(start, kind="stable")
-        parents = np.concatenate([np.arange(len(self.start)), parents])[order]
-        self.start = start[order]
-        self.end = np.minimum(self.end[parents], np.append(self.start[1:], np.iinfo(np.int64).max))
-        return parents
-
-    def _finish(self, parents: np.ndarray | None) -> np.ndarray | None:
-        """Takes out the strings that end here; `parents` as `_branch` returns it, and likewise returned."""
-        if self.depth not in self.ending_depths:
-            return parents
-        ends = self.trie.lengths[self.start] == self.depth
-        if not ends.any():
-            return parents
-        if parents is None:
-            parents = np.arange(len(self.start))
-        self.tally.finish(self.trie.index[self.start[ends]], self.errors[:, parents[ends]])
-        keep = np.flatnonzero(~ends)
-        self.start, self.end = self.start[keep], self.end[keep]
-        return parents[keep]
+        points = np.sort(self.branching[first : self.next_branch])
+        parents, self.start, self.end, ended, ended_in = descend(
+            self.start, self.end, points, self.trie.lengths, self.depth
+        )
+        if len(ended):
+            self.tally.finish(self.trie.index[ended], self.errors[:, ended_in])
+        if len(parents):
+            self._take(parents)
 
     def _take(self, rows: np.ndarray) -> None:
         self.state = self.stepper.take(self.state, rows)
         self.known = self.automaton.take(self.known, rows)
-        self.errors = self.errors[:, rows]
+        self.errors = np.take(self.errors, rows, 1)
 
     def _first_places(self, rows: np.ndarray) -> np.ndarray:
         """The first string, in test order, that each row stands for."""

@@ -59,31 +59,71 @@ def divergences(distributions: np.ndarray, kinds: np.ndarray, truth: np.ndarray,
 def count_wrong(
     distributions: np.ndarray,
     kinds: np.ndarray,
+    weights: np.ndarray,
     truth: np.ndarray,
     targets: np.ndarray,
     epsilons: np.ndarray,
-    has_deterministic: bool,
+    path_errors: np.ndarray,
+    totals: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Which steps are wrong by each counter, shape `(counters, rows)`, and how many rows each has, `(counters,)`.
+    """Which steps are wrong by each counter, shape `(counters, rows)`, and whether any is, shape `(counters,)`.
 
-    The first counter is M_det's, if the language has deterministic steps; then comes M_cat's at each margin.
+    The first counter is M_det's; then comes M_cat's at each margin. Adds the wrong steps to `path_errors`, shape
+    `(counters, rows)`, and to `totals`, shape `(counters,)`, there as often as strings share the row: its weight.
     """
-    offset = 1 if has_deterministic else 0
-    rows = len(kinds)
-    wrong = np.zeros((offset + len(epsilons), rows), np.bool_)
-    counts = np.zeros(offset + len(epsilons), np.int64)
+    rows, vocabulary = len(kinds), truth.shape[1]
+    wrong = np.zeros((1 + len(epsilons), rows), np.bool_)
     for row in range(rows):
         kind = kinds[row]
         target = targets[kind]
         if target >= 0:
-            for symbol in range(truth.shape[1]):
+            for symbol in range(vocabulary):
                 # The target must be preferred: a tie is no preference.
                 if symbol != target and distributions[row, symbol] >= distributions[row, target]:
                     wrong[0, row] = True
-            counts[0] += wrong[0, row]
         for i in range(len(epsilons)):
-            for symbol in range(truth.shape[1]):
+            for symbol in range(vocabulary):
                 if (distributions[row, symbol] > epsilons[i]) != (truth[kind, symbol] > 0):
-                    wrong[offset + i, row] = True
-            counts[offset + i] += wrong[offset + i, row]
-    return wrong, counts
+                    wrong[1 + i, row] = True
+    found = np.zeros(len(wrong), np.bool_)
+    for counter in range(len(wrong)):
+        for row in range(rows):
+            if wrong[counter, row]:
+                found[counter] = True
+                path_errors[counter, row] += 1
+                totals[counter] += weights[row]
+    return wrong, found
+
+
+@njit(cache=True)
+def descend(
+    start: np.ndarray, end: np.ndarray, points: np.ndarray, lengths: np.ndarray, depth: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """From the prefixes of one length to those one longer.
+
+    A row stands for the strings `start` to `end` - 1, in order; they part before each of `points`, and some end here.
+
+    **Returns:** for the new rows the row that each comes from, its start and its end; then the strings that end here,
+    and the rows they come from.
+    """
+    most = len(start) + len(points)
+    parents, new_start, new_end = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    ended, ended_in = np.empty(most, np.int64), np.empty(most, np.int64)
+    count, num_ended, point = 0, 0, 0
+    for row in range(len(start)):
+        low = start[row]
+        while point < len(points) and points[point] <= low:  # of rows that were dropped
+            point += 1
+        while low < end[row]:
+            high = end[row]
+            if point < len(points) and points[point] < high:
+                high = points[point]
+                point += 1
+            if lengths[low] == depth:  # then it is alone: `#` is unlike any symbol
+                ended[num_ended], ended_in[num_ended] = low, row
+                num_ended += 1
+            else:
+                parents[count], new_start[count], new_end[count] = row, low, high
+                count += 1
+            low = high
+    return parents[:count], new_start[:count], new_end[:count], ended[:num_ended], ended_in[:num_ended]

@@ -89,8 +89,8 @@ class Evaluation:
 class Tally:
     """Counts errors while an evaluation runs, and knows what is certain already.
 
-    Rows of `errors` are *counters*: one for M_det (its errors do not depend on ε), if there are deterministic steps,
-    and one for M_cat at each ε. A *criterion* is a measure at one margin: a counter with its error budgets.
+    `errors` has a *counter* for M_det, whose errors do not depend on ε, and one for M_cat at each ε. A *criterion* is a
+    measure at one margin: a counter with its error budgets. M_det has none where no step is deterministic.
     """
 
     def __init__(self, test_set: AbstractTestSet, epsilons: Sequence[float]) -> None:
@@ -103,7 +103,7 @@ class Tally:
         self.margins = np.array(epsilons, np.float64)
         deterministic = test_set.deterministic_steps
         self.has_deterministic = bool(deterministic.any())
-        self.num_counters = self.has_deterministic + len(epsilons)
+        self.num_counters = 1 + len(epsilons)
         self.errors = np.zeros(self.num_counters, np.int64)
         self.deterministic_seen = 0
         self.symbols = self.prefixes = 0
@@ -111,8 +111,7 @@ class Tally:
         self.criteria: list[tuple[Measure, float, int]] = []
         if self.has_deterministic:
             self.criteria += [(Measure.DETERMINISTIC, epsilon, 0) for epsilon in epsilons]
-        offset = int(self.has_deterministic)
-        self.criteria += [(Measure.CATEGORICAL, epsilon, offset + i) for i, epsilon in enumerate(epsilons)]
+        self.criteria += [(Measure.CATEGORICAL, epsilon, 1 + i) for i, epsilon in enumerate(epsilons)]
         # Floats such as 0.005 are meant as the decimals they are written as.
         shares = [
             Fraction(str(epsilon)) if measure is Measure.DETERMINISTIC else Fraction(0)
@@ -125,6 +124,10 @@ class Tally:
         )  # (criteria, strings)
         self.counters = np.array([counter for *_, counter in self.criteria])
         self.first_failure = np.full(len(self.criteria), len(test_set))
+
+    def may_fail_before(self, counter: int, place: int) -> bool:
+        """Whether an error could make an earlier string than is known the first to fail, `place` being the earliest."""
+        return bool((self.first_failure[self.counters == counter] > place).any())
 
     def fail(self, counter: int, places: np.ndarray) -> None:
         """Notes strings with an error: those with no budget for even one have failed, before they are at an end."""
