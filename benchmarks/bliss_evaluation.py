@@ -18,16 +18,18 @@ import json
 import platform
 import resource
 import time
+from collections.abc import Callable
+from typing import TypeVar
 
 import numba
 import numpy as np
 from numba import njit
 
 import humboldt
-from humboldt.languages import tasks
-from humboldt.languages.bliss._base import Measure
+from humboldt.languages.bliss import Measure, get
 from humboldt.measures.bliss import evaluate
 
+T = TypeVar("T")
 HIDDEN = 32
 CHUNK = 512  # rows whose gates fit the cache
 HALF, ONE = np.float32(0.5), np.float32(1)
@@ -116,6 +118,18 @@ def padded_batches(test_set, model: Lstm, epsilons, batch: int) -> dict[str, int
     return errors
 
 
+def timed(function: Callable[[], T], repeats: int) -> tuple[T, list[float], list[float]]:
+    """The last result, and the seconds on the wall and on the processor of each repeat."""
+    wall, cpu = [], []
+    while True:
+        began, busy = time.perf_counter(), time.process_time()
+        result = function()
+        wall.append(time.perf_counter() - began)
+        cpu.append(time.process_time() - busy)
+        if len(wall) >= repeats:
+            return result, wall, cpu
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--strings", type=int, default=10_000)
@@ -123,7 +137,7 @@ def main() -> None:
     parser.add_argument("--baseline", action="store_true", help="also read the strings in padded batches")
     parser.add_argument("--batch", type=int, default=256, help="strings in a batch of the baseline")
     options = parser.parse_args()
-    language = tasks.get("bliss/an_bn")()
+    language = get("an_bn")
     epsilons = (0.005, 0.0)
     model = Lstm(len(language.input_alphabet), seed=0)
 
@@ -133,12 +147,7 @@ def main() -> None:
     compiled = time.perf_counter() - began
 
     test_set = language.test_set(after=20, count=options.strings)
-    ours, cpu = [], []
-    for _ in range(options.repeats):
-        began, busy = time.perf_counter(), time.process_time()
-        found = evaluate(test_set, model, exhaustive=True)
-        ours.append(time.perf_counter() - began)
-        cpu.append(time.process_time() - busy)
+    found, ours, cpu = timed(lambda: evaluate(test_set, model, exhaustive=True), options.repeats)
     record = {
         "benchmark": "bliss_evaluation",
         "language": "an_bn",
@@ -155,12 +164,9 @@ def main() -> None:
     }
     if options.baseline:
         padded_batches(warm, model, epsilons, options.batch)
-        theirs, theirs_cpu = [], []
-        for _ in range(options.repeats):
-            began, busy = time.perf_counter(), time.process_time()
-            errors = padded_batches(test_set, model, epsilons, options.batch)
-            theirs.append(time.perf_counter() - began)
-            theirs_cpu.append(time.process_time() - busy)
+        errors, theirs, theirs_cpu = timed(
+            lambda: padded_batches(test_set, model, epsilons, options.batch), options.repeats
+        )
         assert errors["M_det"] == found.score(Measure.DETERMINISTIC, 0.0).errors
         for epsilon in epsilons:
             assert errors[f"M_cat {epsilon:g}"] == found.score(Measure.CATEGORICAL, epsilon).errors

@@ -125,7 +125,7 @@ class Column:
         items = self.scans.get(symbol)
         if items is None:
             return None
-        seeds = [(head, body, dot + 1, self if began is None else began) for head, body, dot, began in items]
+        seeds: list[Item] = [(h, body, dot + 1, self if began is None else began) for h, body, dot, began in items]
         return Column(self.chart, seeds, self.depth + 1)
 
     def can_end_after(self, length: int) -> bool:
@@ -144,7 +144,8 @@ class Column:
 
         Items point to earlier columns, so those are settled first (in a loop: there can be thousands).
         """
-        needed, pending = {self}, [self]
+        needed: set[Column] = {self}
+        pending: list[Column] = [self]
         while pending:
             for *_, began in pending.pop().items:
                 if began is not None and began._outer[0] < longest and began not in needed:

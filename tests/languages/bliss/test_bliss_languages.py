@@ -9,14 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from humboldt.errors import UsageError
-from humboldt.languages import tasks
+from humboldt.languages.bliss import NAMES, get
 
-NAMES = ("an_bn", "an_bn_cn", "an_bn_cn_dn", "an_bm_cn_plus_m", "dyck_1", "dyck_2")
 CONTEXT_FREE = ("an_bn", "an_bm_cn_plus_m", "dyck_1", "dyck_2")
-
-
-def get(name):
-    return tasks.get(f"bliss/{name}")()
 
 
 def obviously_in(name: str, string: str) -> bool:

@@ -7,14 +7,8 @@ import numpy as np
 import pytest
 
 from humboldt.errors import UsageError
-from humboldt.languages import tasks
-from humboldt.languages.bliss._corpus import Corpus
-
-NAMES = ("an_bn", "an_bn_cn", "an_bn_cn_dn", "an_bm_cn_plus_m", "dyck_1", "dyck_2")
-
-
-def get(name):
-    return tasks.get(f"bliss/{name}")()
+from humboldt.languages.bliss import NAMES, Corpus, get
+from humboldt.languages.bliss._test_set import WrittenTestSet
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -112,6 +106,7 @@ def test_nothing_is_written_out_that_was_not_asked_for():
     tested = get("dyck_2").test_set(after=40, count=10**12)
     assert tested[2] == "(" * 20 + "))" + "()" + ")" * 18
     assert len(tested) == 10**12
+    assert isinstance(tested, WrittenTestSet)
     assert len(tested._strings) == 3
 
 

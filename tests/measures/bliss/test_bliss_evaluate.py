@@ -8,16 +8,10 @@ import numpy as np
 import pytest
 
 from humboldt.errors import UsageError
-from humboldt.languages import tasks
-from humboldt.languages.bliss._base import Measure
+from humboldt.languages.bliss import NAMES, Measure, get
 from humboldt.measures.bliss import FromPrefixes, Oracle, Padded, Persistent, Uniform, evaluate
 
-NAMES = ("an_bn", "an_bn_cn", "an_bn_cn_dn", "an_bm_cn_plus_m", "dyck_1", "dyck_2")
 DET, CAT = Measure.DETERMINISTIC, Measure.CATEGORICAL
-
-
-def get(name):
-    return tasks.get(f"bliss/{name}")()
 
 
 def faulty(language, rate, seed):

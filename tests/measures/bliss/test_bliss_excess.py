@@ -6,14 +6,8 @@ import numpy as np
 import pytest
 
 from humboldt.errors import UsageError
-from humboldt.languages import tasks
+from humboldt.languages.bliss import NAMES, get
 from humboldt.measures.bliss import FromPrefixes, Oracle, Uniform, evaluate, excess_cross_entropy
-
-NAMES = ("an_bn", "an_bn_cn", "an_bn_cn_dn", "an_bm_cn_plus_m", "dyck_1", "dyck_2")
-
-
-def get(name):
-    return tasks.get(f"bliss/{name}")()
 
 
 @pytest.mark.parametrize("name", NAMES)

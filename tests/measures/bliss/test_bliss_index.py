@@ -3,18 +3,16 @@
 import pytest
 
 from humboldt.errors import UsageError
-from humboldt.languages import tasks
-from humboldt.languages.bliss._base import Measure
+from humboldt.languages.bliss import NAMES, Measure, get
 from humboldt.measures.bliss import BIndex, Oracle, Persistent, Scope, Sizes, Uniform, b_index, evaluate, sizes
 
-NAMES = ("an_bn", "an_bn_cn", "an_bn_cn_dn", "an_bm_cn_plus_m", "dyck_1", "dyck_2")
 FACTORS = (1, 2, 4, 10)
 MARGINS = (0.005, 0.0)
 
 
 def indices(name, model, *, order=3, factors=FACTORS):
     """The index of a model that needs no training, at each margin and scope: `{(epsilon, scope): "10"}`."""
-    language = tasks.get(f"bliss/{name}")()
+    language = get(name)
     met = {(epsilon, scope): {} for epsilon in MARGINS for scope in Scope}
     for factor in factors:
         size = sizes(factor, order)
@@ -63,7 +61,7 @@ def test_the_papers_warning():
 
 
 def test_the_papers_measure_for_each_language():
-    measures = [tasks.get(f"bliss/{name}")().measure for name in NAMES]
+    measures = [get(name).measure for name in NAMES]
     assert measures == [Measure.DETERMINISTIC] * 4 + [Measure.CATEGORICAL] * 2
 
 

@@ -21,7 +21,6 @@ class AbstractBlocks(AbstractLanguage):
     measure = Measure.DETERMINISTIC
     letters: ClassVar[str]
     free: ClassVar[int] = 1
-    automaton: ClassVar[CounterAutomaton]
 
     @abstractmethod
     def _test_lengths(self, after: int, count: int) -> np.ndarray:
@@ -66,6 +65,7 @@ class AbstractBlocks(AbstractLanguage):
 
     def _ends(self, free: np.ndarray) -> np.ndarray:
         """Where each block ends, shape `(count, blocks)`, from the lengths of the free ones, `(count, free)`."""
+        assert isinstance(self.automaton, CounterAutomaton)
         return np.cumsum(np.concatenate([free.T, self.automaton.determined(free.T)]), 0).T
 
     def _draw(self, rng: np.random.RandomState, count: int, p: float) -> list[str]:

@@ -118,7 +118,7 @@ class Frontier:
             self.errors,
             tally.errors,
         )
-        for counter in np.flatnonzero(found):
+        for counter in np.flatnonzero(found).tolist():
             if tally.may_fail_before(counter, self.first):
                 tally.fail(counter, self._first_places(np.flatnonzero(wrong[counter])))
 
