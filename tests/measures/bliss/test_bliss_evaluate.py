@@ -179,21 +179,26 @@ def test_stops_when_the_budget_is_spent():
 
 
 def test_goes_on_only_for_the_first_failing_string():
-    """The model errs early in the string with n = 60, and late in the one with n = 50: that one comes first."""
+    """The model errs early in the string with n = 60, and late in the one with n = 50: that one comes first.
+
+    By M_cat, n = 25 is first; that must not end the search for the first string that fails by M_det.
+    """
     language = get("an_bn")
 
     def predict(prefixes):
         a, b = (prefixes == 1).sum(1), (prefixes == 2).sum(1)
         right = np.array([language.next_distribution("a" * i + "b" * j) for i, j in zip(a, b, strict=True)])
-        wrong = ((a == 60) & (b >= 1)) | ((a == 50) & (b >= 49))
-        return np.where(wrong[:, None], [1.0, 0, 0] if prefixes.shape[1] < 100 else [0, 1.0, 0], right)
+        rows = np.where(((a == 60) & (b == 1))[:, None], [1.0, 0, 0], right)
+        rows = np.where(((a == 50) & (b == 50))[:, None], [0, 1.0, 0], rows)
+        return np.where(((a == 25) & (b == 3))[:, None], [0.1, 0, 0.9], rows)
 
     model = Counted(FromPrefixes(predict))
     found = evaluate(language.test_set(after=20, count=60), model, epsilons=(0.0,))
     assert found.score(DET, 0).first_failure == "a" * 50 + "b" * 50
     assert found.score(DET, 0).largest_accepted == 49
+    assert found.score(CAT, 0).first_failure == "a" * 25 + "b" * 25
     assert not found.complete
-    assert model.calls <= 101  # of 161
+    assert model.calls == 101  # of 161
 
 
 def test_the_margin_is_exact():
