@@ -1,0 +1,140 @@
+"""Reading many strings at once, symbol by symbol, and knowing after each symbol what can follow.
+
+All six languages share one form: what may follow a prefix, and how probable it is, depends only on a *kind* of prefix,
+of which a language has a handful (after `#`; among the `a`s; among the `b`s; at the end). An automaton keeps one state
+per row and tells its kind. Symbols are ids of the language's alphabet, `#` being 0; a row must only be given symbols
+that can follow, which callers check against the table of kinds.
+"""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numba import njit
+
+State = tuple[np.ndarray, ...]
+
+
+class AbstractAutomaton(ABC):
+    """Rows of states. Arrays of a state have the rows as last axis; `advance` may overwrite the state it is given."""
+
+    @abstractmethod
+    def init(self, count: int) -> State:
+        """The state of `count` rows that have read `#` and nothing else."""
+
+    @abstractmethod
+    def advance(self, state: State, symbols: np.ndarray) -> State:
+        """The state after one more symbol in each row, shape `(count,)`."""
+
+    @abstractmethod
+    def kinds(self, state: State) -> np.ndarray:
+        """The kind of each row's prefix, shape `(count,)`."""
+
+    @abstractmethod
+    def scan(self, symbols: np.ndarray) -> np.ndarray:
+        """The kind after each prefix of one string, shape `(len(symbols) + 1,)`.
+
+        Here symbols may be wrong, though not `#`: kinds are meant up to the first wrong symbol, and arbitrary behind.
+        """
+
+    def take(self, state: State, rows: np.ndarray) -> State:
+        """The state with the given rows, in that order; a row may occur more than once."""
+        return tuple(np.take(array, rows, -1) for array in state)
+
+
+class CounterAutomaton(AbstractAutomaton):
+    """Blocks of letters, each block at least one long: the first `free` of any length, the others determined by them.
+
+    `needs[i][j]` is how many letters the determined block i has for each letter of the free block j.
+
+    Kinds: 0 nothing read; 1 to `free` inside a free block; then one for each determined letter that must follow; then
+    one where only the end can follow.
+    """
+
+    def __init__(self, needs: list[list[int]]) -> None:
+        self.needs = np.array(needs)
+        self.free = self.needs.shape[1]
+        self.blocks = self.free + len(needs)
+
+    def determined(self, free: np.ndarray) -> np.ndarray:
+        """Lengths of the determined blocks, shape `(determined, count)`, from those of the free, `(free, count)`."""
+        return self.needs @ free
+
+    def init(self, count: int) -> State:
+        """No letter counted."""
+        return (np.zeros((self.blocks, count), np.int32),)
+
+    def advance(self, state: State, symbols: np.ndarray) -> State:
+        """Counts each letter; letter number i has id i + 1."""
+        _count_letters(state[0], symbols)
+        return state
+
+    def kinds(self, state: State) -> np.ndarray:
+        """Compares the determined blocks with what they must become."""
+        return _block_kinds(state[0], self.needs)
+
+    def scan(self, symbols: np.ndarray) -> np.ndarray:
+        """All counts at once."""
+        counts = np.zeros((self.blocks, len(symbols) + 1), np.int32)
+        counts[symbols - 1, np.arange(1, len(symbols) + 1)] = 1
+        return self.kinds((np.cumsum(counts, 1, np.int32),))
+
+
+@njit(cache=True)
+def _count_letters(counts: np.ndarray, symbols: np.ndarray) -> None:
+    for row in range(len(symbols)):
+        counts[symbols[row] - 1, row] += 1
+
+
+@njit(cache=True)
+def _block_kinds(counts: np.ndarray, needs: np.ndarray) -> np.ndarray:
+    blocks, rows = counts.shape
+    free = needs.shape[1]
+    kinds = np.empty(rows, np.int64)
+    for row in range(rows):
+        begun, full = 0, 0
+        for block in range(blocks):
+            begun += counts[block, row] > 0
+        for i in range(blocks - free):
+            need = 0
+            for j in range(free):
+                need += needs[i, j] * counts[j, row]
+            full += counts[free + i, row] >= need
+        kinds[row] = 1 + free + full if begun > free else begun
+    return kinds
+
+
+class StackAutomaton(AbstractAutomaton):
+    """Pairs of brackets: pair number i opens with id 2i + 1 and closes with id 2i + 2.
+
+    Kinds: 0 no bracket open; 1 + i inside a bracket of pair i.
+    """
+
+    def init(self, count: int) -> State:
+        """Nothing open. The stack grows with the strings."""
+        return np.zeros((4, count), np.int8), np.zeros(count, np.int32)
+
+    def advance(self, state: State, symbols: np.ndarray) -> State:
+        """Pushes an opening bracket, pops at a closing one."""
+        stack, depth = state
+        if depth.size and depth.max() == len(stack):
+            stack = np.concatenate([stack, np.zeros_like(stack)])
+        opens = np.flatnonzero(symbols % 2 == 1)
+        stack[depth[opens], opens] = symbols[opens] // 2
+        return stack, depth + np.where(symbols % 2 == 1, 1, -1).astype(np.int32)
+
+    def kinds(self, state: State) -> np.ndarray:
+        """Looks at the innermost open bracket."""
+        stack, depth = state
+        top = stack[np.maximum(depth - 1, 0), np.arange(len(depth))]
+        return np.where(depth == 0, 0, 1 + top.astype(np.int64))
+
+    def scan(self, symbols: np.ndarray) -> np.ndarray:
+        """One stack, as a list. A closing bracket too many leaves it empty."""
+        kinds, opened = [0], []
+        for symbol in symbols.tolist():
+            if symbol % 2:
+                opened.append(1 + symbol // 2)
+            elif opened:
+                opened.pop()
+            kinds.append(opened[-1] if opened else 0)
+        return np.array(kinds)

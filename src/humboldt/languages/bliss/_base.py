@@ -1,0 +1,194 @@
+"""What the languages of this suite share."""
+
+import enum
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from humboldt.errors import UsageError
+from humboldt.languages import AbstractTask, Problem
+from humboldt.languages._chart import outside, spell
+from humboldt.languages._grammar import Grammar
+from humboldt.languages.bliss._automaton import AbstractAutomaton
+from humboldt.languages.bliss._corpus import BOUNDARY, PRIOR, Corpus
+from humboldt.languages.bliss._test_set import AbstractTestSet
+
+
+class Measure(enum.Enum):
+    """How success on a string is counted (paper, section 3.5)."""
+
+    DETERMINISTIC = "M_det"
+    CATEGORICAL = "M_cat"
+
+
+class AbstractLanguage(AbstractTask):
+    """A probabilistic language, posed as next-symbol prediction: `# a a b b` -> `a a b b #`.
+
+    Strings are given without the boundary `#`, prefixes with or without the one they begin with; both as a `str` (all
+    symbols are single characters; spaces are ignored) or as a sequence of symbols. `p` is the prior of the grammar.
+
+    Each language says which `measure` the paper scores it by, and the text of its grammar, `rules`, with `{p}`, `{q}`
+    and `{half}` for p, 1 - p and p / 2; it is empty where no context-free grammar exists.
+    """
+
+    problem = Problem.NEXT_SYMBOL
+    measure: ClassVar[Measure]
+    rules: ClassVar[str] = ""
+    automaton: ClassVar[AbstractAutomaton]
+
+    @abstractmethod
+    def distributions(self, p: float = PRIOR) -> np.ndarray:
+        """The next-symbol distribution after each kind of prefix, shape `(kinds, vocabulary)`; kind 0 is `#` alone."""
+
+    @abstractmethod
+    def size(self, string: Sequence[str]) -> int:
+        """What "n" means here: by how much a string is larger than others."""
+
+    @abstractmethod
+    def expected_length(self, p: float = PRIOR) -> float:
+        """The mean number of symbols of a sampled string, boundaries not counted."""
+
+    @abstractmethod
+    def test_set(self, *, after: Corpus | int, count: int) -> AbstractTestSet:
+        """The `count` strings that come next after a training corpus, or after all strings of a size; see the docs."""
+
+    @abstractmethod
+    def _draw(self, rng: np.random.RandomState, count: int, p: float) -> list[str]:
+        """Strings in the order in which `rng` gives them."""
+
+    def corpus(self, count: int, seed: int, p: float = PRIOR) -> Corpus:
+        """A training corpus: `count` strings sampled with repetition, then sorted by length.
+
+        Equal to the released files for the same count, prior and seed, which is why the legacy generator is used.
+        """
+        self.check_prior(p)
+        if count < 1:
+            raise UsageError(f"A corpus of {count} strings is empty. Ask for a count of 1 or more.")
+        if not 0 <= seed < 2**32:
+            raise UsageError(f"Seed {seed} is not one of NumPy's legacy generator. Use one from 0 to 4294967295.")
+        strings = self._draw(np.random.RandomState(seed), count, p)
+        return Corpus(self, tuple(sorted(strings, key=len)), p)
+
+    def grammar(self, p: float = PRIOR) -> Grammar:
+        """The grammar that corpora are drawn from."""
+        self.check_prior(p)
+        if not self.rules:
+            raise UsageError(
+                f"{type(self).__name__} is not context-free, so it has no grammar. Use `corpus`, `probability` and "
+                "`valid_next`, which need none."
+            )
+        p = float(p)
+        text = self.rules.format(p=repr(p), q=repr(1 - p), half=repr(p / 2))
+        return Grammar.parse(text, alphabet=self.input_alphabet.symbols[1:])
+
+    def check_prior(self, p: float) -> None:
+        """Raises for a prior with which the language cannot be sampled."""
+        if not 0 < p < 1:
+            raise UsageError(f"p = {p:g} is not a prior of this grammar: it must lie between 0 and 1. Try p=0.3.")
+
+    def accepts(self, string: Sequence[str]) -> bool:
+        """Whether the string is in the language."""
+        symbols = self._symbols(string)
+        kinds, fault = self._scan(symbols)
+        return fault == len(symbols) and bool(self.distributions()[kinds[-1], 0] > 0)
+
+    def valid_next(self, prefix: Sequence[str]) -> frozenset[str]:
+        """The symbols that can follow, `#` where the string can end.
+
+        >>> from humboldt.languages import tasks
+        >>> language = tasks.get("bliss/an_bn")()
+        >>> sorted(language.valid_next("#aa")), sorted(language.valid_next("# a a b b"))
+        (['a', 'b'], ['#'])
+        """
+        row = self._kinds(prefix)[-1]
+        return frozenset(
+            symbol
+            for symbol, chance in zip(self.input_alphabet.symbols, self.distributions()[row], strict=True)
+            if chance
+        )
+
+    def next_distribution(self, prefix: Sequence[str], p: float = PRIOR) -> np.ndarray:
+        """The exact probability of each symbol after a prefix, shape `(vocabulary,)`: what a perfect model predicts."""
+        self.check_prior(p)
+        return self.distributions(p)[self._kinds(prefix)[-1]]
+
+    def log2_probability(self, string: Sequence[str], p: float = PRIOR) -> float:
+        """The logarithm, base 2, of `probability`, which a long string makes too small for a float."""
+        self.check_prior(p)
+        if not self.accepts(string):
+            return -math.inf
+        symbols = self._symbols(string)
+        targets = [*self.input_alphabet.encode(symbols), 0]
+        return float(np.log2(self.distributions(p)[self._scan(symbols)[0], targets]).sum())
+
+    def probability(self, string: Sequence[str], p: float = PRIOR) -> float:
+        """The probability that sampling gives this string; 0 outside the language."""
+        return 2.0 ** self.log2_probability(string, p)
+
+    def valid_mask(self, string: Sequence[str]) -> np.ndarray:
+        """Which symbols can follow at each step of a string, shape `(len(string) + 1, vocabulary)`."""
+        return self.distributions()[self._string_kinds(string)] > 0
+
+    def deterministic_mask(self, string: Sequence[str]) -> np.ndarray:
+        """Which steps of a string are deterministic, shape `(len(string) + 1,)`; see `deterministic_kinds`."""
+        return self.deterministic_kinds()[self._string_kinds(string)]
+
+    def deterministic_kinds(self) -> np.ndarray:
+        """Which kinds of prefix leave one possible symbol, shape `(kinds,)`.
+
+        The very first step never counts: although strings here have n >= 1, the paper (figure 2) and the released
+        masks treat what follows the opening `#` as open.
+        """
+        single = (self.distributions() > 0).sum(1) == 1
+        single[0] = False
+        return single
+
+    def oracle(self, symbols: Sequence[str]) -> list[str]:
+        """The next symbols of a whole string: `# a a b b` -> `a a b b #`. A string outside the language is an error."""
+        symbols = list(symbols)
+        if not symbols or symbols[0] != BOUNDARY:
+            raise UsageError(f"The input {spell(symbols)!r} does not begin with '#'. Write '{spell(['#', *symbols])}'.")
+        self._string_kinds(symbols[1:], offset=1)
+        return [*symbols[1:], BOUNDARY]
+
+    def pair(self, string: Sequence[str]) -> tuple[str, str]:
+        """A string as `(input, target)`, symbols separated by spaces."""
+        symbols = self._symbols(string)
+        return " ".join([BOUNDARY, *symbols]), " ".join([*symbols, BOUNDARY])
+
+    def _symbols(self, string: Sequence[str]) -> list[str]:
+        symbols = list(string.replace(" ", "")) if isinstance(string, str) else list(string)
+        self.input_alphabet.encode(symbols)  # names an unknown symbol
+        return symbols
+
+    def _kinds(self, prefix: Sequence[str]) -> np.ndarray:
+        symbols = self._symbols(prefix)
+        offset = int(symbols[:1] == [BOUNDARY])
+        return self._checked_kinds(symbols, offset)
+
+    def _string_kinds(self, string: Sequence[str], offset: int = 0) -> np.ndarray:
+        """The kind of each prefix of a whole string; `offset` is what to add to positions in messages."""
+        symbols = [BOUNDARY] * offset + self._symbols(string)
+        kinds = self._checked_kinds(symbols, offset)
+        if not self.distributions()[kinds[-1], 0]:
+            raise outside(symbols, len(symbols), self.valid_next(symbols))
+        return kinds
+
+    def _checked_kinds(self, symbols: list[str], offset: int) -> np.ndarray:
+        kinds, fault = self._scan(symbols[offset:])
+        if fault < len(symbols) - offset:
+            raise outside(symbols, offset + fault, self.valid_next(symbols[offset : offset + fault]))
+        return kinds
+
+    def _scan(self, symbols: list[str]) -> tuple[np.ndarray, int]:
+        """The kind of each prefix up to the first position that cannot be, and that position, or the length."""
+        ids = self.input_alphabet.encode(symbols)
+        if not ids.all():
+            ids = ids[: ids.argmin()]  # `#` within a string is wrong wherever it stands
+        kinds = self.automaton.scan(ids)
+        wrong = np.flatnonzero(self.distributions()[kinds[:-1], ids] == 0)
+        fault = int(wrong[0]) if len(wrong) else len(ids)
+        return kinds[: fault + 1], fault

@@ -1,0 +1,95 @@
+"""Well balanced brackets."""
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from humboldt.errors import UsageError
+from humboldt.languages.bliss._automaton import StackAutomaton
+from humboldt.languages.bliss._base import AbstractLanguage, Measure
+from humboldt.languages.bliss._corpus import PRIOR, Corpus
+from humboldt.languages.bliss._test_set import WrittenTestSet, check_request
+
+
+class AbstractDyck(AbstractLanguage):
+    """Strings of balanced brackets of the kinds in `brackets`, such as `("()", "[]")`, the empty string among them."""
+
+    measure = Measure.CATEGORICAL
+    brackets: ClassVar[tuple[str, ...]]
+    automaton = StackAutomaton()
+
+    def distributions(self, p: float = PRIOR) -> np.ndarray:
+        """Any bracket may open, with p in all; what is open may close (or, at the top, the string end) with 1 - p."""
+        pairs = len(self.brackets)
+        table = np.zeros((1 + pairs, 1 + 2 * pairs))
+        table[:, 1::2] = p / pairs
+        table[0, 0] = 1 - p
+        for pair in range(pairs):
+            table[1 + pair, 2 + 2 * pair] = 1 - p
+        return table
+
+    def check_prior(self, p: float) -> None:
+        """Above 1/2 brackets open faster than they close."""
+        super().check_prior(p)
+        if p > 0.5:
+            raise UsageError(
+                f"p = {p:g} opens brackets faster than 1 - p closes them: strings need not end. Use p of at most 0.5."
+            )
+
+    def size(self, string: Sequence[str]) -> int:
+        """The length."""
+        return len(string)
+
+    def expected_length(self, p: float = PRIOR) -> float:
+        """2p / (1 - 2p), from E = p (2 + 2E)."""
+        return 2 * p / (1 - 2 * p) if p < 0.5 else float("inf")
+
+    def test_set(self, *, after: Corpus | int, count: int) -> WrittenTestSet:
+        """By length, then lexicographically, from the string behind the corpus's last (or from the next length on)."""
+        check_request(after, count)
+        if isinstance(after, Corpus):
+            return WrittenTestSet(self, self._strings_after(after.last), count, after.p)
+        return WrittenTestSet(self, self._strings_after("()" * (after // 2), whole_length=True), count, PRIOR)
+
+    def _strings_after(self, string: str, *, whole_length: bool = False) -> Iterator[str]:
+        while True:
+            following = None if whole_length else self.successor(string)
+            whole_length = False
+            string = self.first(len(string) + 2) if following is None else following
+            yield string
+
+    def first(self, length: int) -> str:
+        """The first string of an even length."""
+        return self._completed("", [], length)
+
+    def successor(self, string: str) -> str | None:
+        """The next string of the same length, lexicographically; `None` after the last.
+
+        The longest beginning is kept that can be continued with a larger symbol than it is; the rest is the smallest
+        possible.
+        """
+        symbols = self.input_alphabet.symbols
+        opened: list[list[str]] = [[]]  # the closing brackets due after each prefix
+        for symbol in string:
+            due = opened[-1]
+            pair = self.brackets[(symbols.index(symbol) - 1) // 2]
+            opened.append([*due, pair[1]] if symbol == pair[0] else due[:-1])
+        for position in reversed(range(len(string))):
+            due, left = opened[position], len(string) - position
+            for symbol in symbols[symbols.index(string[position]) + 1 :]:
+                pair = self.brackets[(symbols.index(symbol) - 1) // 2]
+                if symbol == pair[0] and left >= len(due) + 2:
+                    return self._completed(string[:position] + symbol, [*due, pair[1]], len(string))
+                if due and symbol == due[-1]:
+                    return self._completed(string[:position] + symbol, due[:-1], len(string))
+        return None
+
+    def _completed(self, prefix: str, due: list[str], length: int) -> str:
+        """The smallest string of that length: the first bracket, opened as often as there is room, then all closed."""
+        more = (length - len(prefix) - len(due)) // 2
+        return prefix + self.brackets[0][0] * more + self.brackets[0][1] * more + "".join(reversed(due))
+
+    def _draw(self, rng: np.random.RandomState, count: int, p: float) -> list[str]:
+        grammar = self.grammar(p)
+        return ["".join(grammar.sample(rng)) for _ in range(count)]

@@ -1,0 +1,191 @@
+"""The strings a model is tested on, described rather than written out.
+
+A test set of `a^n b^n` with 10,000 strings has 10^8 symbols. What evaluation needs is less: which strings share which
+beginnings, and the symbol of a string at a position. That is a `Trie`.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+
+from humboldt.errors import UsageError
+from humboldt.languages.bliss._corpus import records
+
+if TYPE_CHECKING:
+    from humboldt.languages.bliss._base import AbstractLanguage
+
+
+@dataclass(frozen=True, eq=False)
+class Trie:
+    """Strings in lexicographic order, so that those with a common beginning are neighbours.
+
+    - `index`: shape `(count,)`, the place of each string in its test set.
+    - `lengths`: shape `(count,)`.
+    - `shared`: shape `(count,)`, how many symbols a string has in common with the one before; -1 for the first.
+    - `symbols(rows, position)`: ids of the symbols of some strings at one position, `#` (0) behind their end.
+    """
+
+    index: np.ndarray
+    lengths: np.ndarray
+    shared: np.ndarray
+    symbols: Callable[[np.ndarray, int], np.ndarray]
+
+
+class AbstractTestSet(ABC):
+    """Strings in test order. Behaves as a sequence of `str`; each string is made when asked for."""
+
+    language: "AbstractLanguage"
+    p: float
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def __getitem__(self, index: int) -> str: ...
+
+    @property
+    @abstractmethod
+    def lengths(self) -> np.ndarray:
+        """Symbols in each string, shape `(count,)`."""
+
+    @property
+    @abstractmethod
+    def deterministic_steps(self) -> np.ndarray:
+        """How many steps of each string are deterministic, shape `(count,)`."""
+
+    @abstractmethod
+    def trie(self, first: int, last: int) -> Trie:
+        """The strings from place `first` up to, not including, `last`."""
+
+    def __iter__(self) -> Iterator[str]:
+        return (self[index] for index in range(len(self)))
+
+    def records(self) -> Iterator[dict[str, str]]:
+        """One `{"input": "# a b", "target": "a b #"}` for each string."""
+        return records(self.language, self)
+
+
+class BlockTestSet(AbstractTestSet):
+    """Blocks of letters. `free`: shape `(count, free blocks)`, their lengths; `ends`: where each block ends."""
+
+    def __init__(
+        self, language: "AbstractLanguage", letters: str, free: np.ndarray, ends: np.ndarray, p: float
+    ) -> None:
+        self.language = language
+        self.p = p
+        self._letters = letters
+        self._free = free
+        self._ends = ends
+
+    def __len__(self) -> int:
+        return len(self._free)
+
+    def __getitem__(self, index: int) -> str:
+        runs = np.diff(self._ends[index], prepend=0)
+        return "".join(letter * int(run) for letter, run in zip(self._letters, runs, strict=True))
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Where the last block ends."""
+        return self._ends[:, -1]
+
+    @property
+    def deterministic_steps(self) -> np.ndarray:
+        """From the first determined letter on, to the end."""
+        return self._ends[:, -1] - self._free.sum(1)
+
+    def trie(self, first: int, last: int) -> Trie:
+        """Two strings part where the shorter of the first unequal free blocks ends."""
+        free, ends = self._free[first:last], self._ends[first:last]
+        order = np.lexsort(-free.T[::-1])  # a longer block comes first: the next letter is the larger symbol
+        free, ends = free[order], np.ascontiguousarray(ends[order].T)
+        shared = np.full(len(order), -1)
+        unequal = (free[1:] != free[:-1]).argmax(1)
+        both = np.minimum(free[1:], free[:-1])
+        shared[1:] = np.where(np.arange(free.shape[1]) <= unequal[:, None], both, 0).sum(1)
+        return Trie(first + order, ends[-1], shared, lambda rows, position: _block_symbols(ends, rows, position))
+
+
+@njit(cache=True)
+def _block_symbols(ends: np.ndarray, rows: np.ndarray, position: int) -> np.ndarray:
+    symbols = np.zeros(len(rows), np.int64)
+    for i in range(len(rows)):
+        for block in range(len(ends)):
+            if position < ends[block, rows[i]]:
+                symbols[i] = block + 1
+                break
+    return symbols
+
+
+class WrittenTestSet(AbstractTestSet):
+    """Strings from an iterator, written out as far as they have been asked for."""
+
+    def __init__(self, language: "AbstractLanguage", strings: Iterator[str], count: int, p: float) -> None:
+        self.language = language
+        self.p = p
+        self._count = count
+        self._source = strings
+        self._strings: list[str] = []
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> str:
+        if not -self._count <= index < self._count:
+            raise IndexError(index)
+        index %= self._count
+        while len(self._strings) <= index:
+            self._strings.append(next(self._source))
+        return self._strings[index]
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Makes every string."""
+        return np.array([len(string) for string in self])
+
+    @property
+    def deterministic_steps(self) -> np.ndarray:
+        """Counted string by string, where the language has such steps at all."""
+        if not self.language.deterministic_kinds().any():
+            return np.zeros(self._count, np.int64)
+        return np.array([self.language.deterministic_mask(string).sum() for string in self])
+
+    def trie(self, first: int, last: int) -> Trie:
+        """Sorts the strings as rows of ids, padded with `#`, which is the smallest."""
+        strings = [self[index] for index in range(first, last)]
+        lengths = np.array([len(string) for string in strings])
+        table = np.zeros((len(strings), lengths.max() + 1), np.uint8)
+        for row, string in enumerate(strings):
+            table[row, : len(string)] = self.language.input_alphabet.encode(string)
+        order = np.lexsort(table.T[::-1])
+        table = table[order]
+        shared = np.full(len(order), -1)
+        shared[1:] = (table[1:] != table[:-1]).argmax(1)
+        return Trie(
+            first + order, lengths[order], shared, lambda rows, position: table[rows, position].astype(np.int64)
+        )
+
+
+def check_request(after: object, count: int) -> None:
+    """Raises for a test set that cannot be."""
+    if count < 1:
+        raise UsageError(f"A test set of {count} strings is empty. Ask for a count of 1 or more.")
+    if isinstance(after, int) and after < 0:
+        raise UsageError(f"There are no strings of size {after}. Use after=0 to begin with the shortest string.")
+
+
+def square(first: int, count: int) -> np.ndarray:
+    """The first `count` pairs of the smallest large enough square of pairs from `first` on, by sum, then by the first.
+
+    >>> square(21, 4).tolist()
+    [[21, 21], [21, 22], [22, 21], [22, 22]]
+    """
+    side = math.isqrt(count - 1) + 1
+    values = np.arange(first, first + side)
+    pairs = np.stack(np.meshgrid(values, values, indexing="ij"), -1).reshape(-1, 2)
+    return pairs[np.argsort(pairs.sum(1), kind="stable")[:count]]

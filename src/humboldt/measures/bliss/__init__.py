@@ -1,0 +1,19 @@
+"""What a next-symbol model has understood of a language: M_det, M_cat, the B-index, and excess cross-entropy."""
+
+from humboldt.measures.bliss._evaluate import evaluate as evaluate
+from humboldt.measures.bliss._excess import Excess as Excess
+from humboldt.measures.bliss._excess import excess_cross_entropy as excess_cross_entropy
+from humboldt.measures.bliss._index import BIndex as BIndex
+from humboldt.measures.bliss._index import Sizes as Sizes
+from humboldt.measures.bliss._index import b_index as b_index
+from humboldt.measures.bliss._index import sizes as sizes
+from humboldt.measures.bliss._score import Evaluation as Evaluation
+from humboldt.measures.bliss._score import Scope as Scope
+from humboldt.measures.bliss._score import Score as Score
+from humboldt.measures.bliss._stepper import FromPrefixes as FromPrefixes
+from humboldt.measures.bliss._stepper import Oracle as Oracle
+from humboldt.measures.bliss._stepper import Padded as Padded
+from humboldt.measures.bliss._stepper import Persistent as Persistent
+from humboldt.measures.bliss._stepper import Stepper as Stepper
+from humboldt.measures.bliss._stepper import Uniform as Uniform
+from humboldt.measures.bliss._stepper import check_distributions as check_distributions
