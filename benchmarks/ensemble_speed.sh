@@ -4,7 +4,7 @@
 set -e
 cd "$(dirname "$0")/.."
 for model in rnn lstm stack_rnn; do
-    for members in 1 30; do
-        PYTHONPATH=src python3 benchmarks/training_speed.py --model $model --members $members --lengths 40
+    for precision in float32 bfloat16; do
+        PYTHONPATH=src python3 benchmarks/training_speed.py --model $model --members 30 --lengths 40 --precision $precision
     done
 done

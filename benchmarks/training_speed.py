@@ -26,6 +26,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--lengths", default="5,10,20,40")
     parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--precision", default="float32", choices=["float32", "bfloat16"])
     parser.add_argument("--unroll", type=int, help="time steps per turn of the loop on an accelerator")
     options = parser.parse_args()
     if options.unroll:
@@ -40,10 +41,11 @@ def main() -> None:
     ensemble = Ensemble(
         build=lambda key: spec.build(3, 2, num_symbols=2, key=key),
         members=[MemberKnobs(seed, 1e-3) for seed in range(options.members)],
-        recipe=Recipe(steps=20),
+        recipe=Recipe(steps=20, precision=options.precision),
         stream=stream,
         longest=2 * max(lengths),
     )
+    ensemble.buckets = tuple(sorted({2 * length for length in lengths}))
     chunk = ensemble.chunk(0)
     state = [ensemble.fresh()[0]]
 
@@ -58,6 +60,7 @@ def main() -> None:
             "model": options.model,
             "members": options.members,
             "batch": options.batch,
+            "precision": options.precision,
             "time_steps": [2 * length for length in lengths],
             "compile_seconds": round(seconds["first"] - seconds["median"], 2),
             "steps_per_second": {"best": round(rates["min"], 1), "median": round(rates["median"], 1)},

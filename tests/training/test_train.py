@@ -129,3 +129,11 @@ def test_training_learns_parity(tmp_path: Path):
     learner = Ensemble(build, [MemberKnobs(0, 5e-3)], Recipe(steps=600), stream, longest=13)
     trained = learner.train(tmp_path, Watcher())
     assert trained.accuracy[0, 0] < 0.65 < 0.95 < trained.accuracy[0, -1]
+
+
+def test_bfloat16_computes_in_bfloat16_and_keeps_float32_weights(tmp_path: Path):
+    fine = train(tmp_path / "a", [MemberKnobs(0, 1e-2)])
+    coarse = train(tmp_path / "b", [MemberKnobs(0, 1e-2)], precision="bfloat16")
+    assert all(leaf.dtype == np.float32 for leaf in member(coarse, 0))
+    assert not np.array_equal(fine.loss, coarse.loss)
+    np.testing.assert_allclose(fine.loss, coarse.loss, rtol=0.05)

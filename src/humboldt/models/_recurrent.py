@@ -28,7 +28,7 @@ class RecurrentModel(eqx.Module):
     ) -> Float[Array, "time out"]:
         """Logits at every step. The mask is not needed: a step sees only what came before it."""
         del mask, key
-        xs = jax.nn.one_hot(tokens, self.input_size)
+        xs = self._one_hot(tokens)
         _, hidden = unroll(self.cell, self.start(tokens), xs)
         return jax.vmap(self.readout)(hidden)
 
@@ -40,5 +40,8 @@ class RecurrentModel(eqx.Module):
 
     def step(self, state: Any, token: Int[Array, ""]) -> tuple[Any, Float[Array, " out"]]:
         """One token in, the logits after it out: the same numbers as `__call__`, one at a time."""
-        state, hidden = self.cell(state, self.cell.project(jax.nn.one_hot(token, self.input_size)))
+        state, hidden = self.cell(state, self.cell.project(self._one_hot(token)))
         return state, self.readout(hidden)
+
+    def _one_hot(self, tokens: Int[Array, "*time"]) -> Float[Array, "*time in"]:
+        return jax.nn.one_hot(tokens, self.input_size, dtype=self.readout.weight.dtype)

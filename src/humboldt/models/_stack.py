@@ -36,7 +36,7 @@ class Stack(AbstractMemory):
     def init(self, *, num_steps: int, input_length: Int[Array, ""]) -> Float[Array, "stack depth cell"]:
         """Empty. Nothing can lie deeper than one cell per step, so one cell more gives the same numbers as any more."""
         del input_length
-        return jnp.zeros((self.num_stacks, num_steps + 1, self.cell_size))
+        return jnp.zeros((self.num_stacks, num_steps + 1, self.cell_size), self.value.weight.dtype)
 
     def read(self, memory: Float[Array, "stack depth cell"]) -> Float[Array, " read"]:
         return memory[:, 0].reshape(-1)

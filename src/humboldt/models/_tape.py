@@ -68,7 +68,7 @@ class Tape(AbstractMemory):
     def init(self, *, num_steps: int, input_length: Int[Array, ""]) -> tuple[Array, Array]:
         """Empty tapes, and the length of a jump."""
         cells = max(self.smallest, 2 * num_steps + 2)
-        return jnp.zeros((self.num_tapes, cells, self.cell_size)), input_length
+        return jnp.zeros((self.num_tapes, cells, self.cell_size), self.action.weight.dtype), input_length
 
     def read(self, memory: tuple[Array, Array]) -> Float[Array, " read"]:
         return memory[0][:, 0].reshape(-1)

@@ -100,7 +100,7 @@ def _forward(
     # Which layers a step uses: those that only `project` uses have no part in the loop.
     _, _, used = jax.eval_shape(lambda state, drive: _tapped_step(cell, state, {}, drive), state, drives[0])
     taps = {
-        index: jnp.zeros((drives.shape[0], layer.weight.shape[1]))
+        index: jnp.zeros((drives.shape[0], layer.weight.shape[1]), drives.dtype)
         for index, layer in enumerate(_linears(cell))
         if index in used and not layer.joins_drive
     }

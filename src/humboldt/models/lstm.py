@@ -72,7 +72,7 @@ class LSTMCell(AbstractCell):
 
     def init_state(self, *, num_steps: int, input_length: Int[Array, ""]) -> tuple[Array, Array]:
         del num_steps, input_length
-        zeros = jnp.zeros(self.recurrent.weight.shape[0])
+        zeros = jnp.zeros(self.recurrent.weight.shape[0], self.recurrent.weight.dtype)
         return zeros, zeros
 
     def __call__(self, state: Any, drive: Float[Array, " drive"]) -> tuple[Any, Float[Array, " hidden"]]:

@@ -40,7 +40,7 @@ class RNNCell(AbstractCell):
 
     def init_state(self, *, num_steps: int, input_length: Int[Array, ""]) -> Float[Array, " hidden"]:
         del num_steps, input_length
-        return jnp.zeros(self.recurrent.weight.shape[0])
+        return jnp.zeros(self.recurrent.weight.shape[0], self.recurrent.weight.dtype)
 
     def __call__(self, state: Any, drive: Float[Array, " hidden"]) -> tuple[Any, Float[Array, " hidden"]]:
         activation = jax.nn.relu if self.activation == "relu" else jnp.tanh

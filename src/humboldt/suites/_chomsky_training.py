@@ -63,7 +63,12 @@ def make_ensemble(cell: "Cell", members: Sequence[Mapping[str, Any]]) -> Ensembl
     return Ensemble(
         build=lambda key: build(cell, key),
         members=[MemberKnobs(member["seed"], member["learning_rate"]) for member in members],
-        recipe=Recipe(steps=protocol.steps, gradient_clip=protocol.gradient_clip, loss=protocol.loss),
+        recipe=Recipe(
+            steps=protocol.steps,
+            gradient_clip=protocol.gradient_clip,
+            loss=protocol.loss,
+            precision=protocol.precision,
+        ),
         stream=stream,
         longest=max(batch(np.random.default_rng(0), length, 1).time for length in range(first, last + 1)),
     )

@@ -44,6 +44,7 @@ class LengthGeneralisation:
     autoregressive: bool = False  # appendix B.7
     gradient_clip: float | None = 1.0  # released code; the paper is silent
     loss: Literal["mean", "sum"] = "mean"  # over output symbols: algorithm A.1; the released code sums
+    precision: Literal["float32", "bfloat16"] = "float32"  # of training; released code
     strings_per_length: int = 512  # released code; the paper is silent
     num_test_lengths: int = 460  # how many lengths are scored at most, spread evenly; 460 are all of them
     data_seed: int = 0

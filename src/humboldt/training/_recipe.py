@@ -14,6 +14,7 @@ class Recipe:
     optimiser: Literal["adam", "adamw", "sgd"] = "adam"
     gradient_clip: float | None = 1.0  # largest norm of a member's whole gradient
     loss: Literal["mean", "sum"] = "mean"  # over the target symbols of one example
+    precision: Literal["float32", "bfloat16"] = "float32"  # of the network's arithmetic; weights and loss stay float32
 
     def transformation(self) -> optax.GradientTransformation:
         """Gradient to update, up to the member's learning rate (and sign)."""

@@ -52,7 +52,7 @@ def example_loss(
     logits: Float[Array, "time out"], targets: Int[Array, " time"], mask: Bool[Array, " time"], reduction: str
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
     """Cross-entropy in nats and share of correct symbols of one example, over the symbols that count."""
-    log_probabilities = jax.nn.log_softmax(logits)
+    log_probabilities = jax.nn.log_softmax(logits.astype(jnp.float32))
     nats = -jnp.take_along_axis(log_probabilities, targets[:, None], 1)[:, 0]
     count = jnp.maximum(mask.sum(), 1).astype(nats.dtype)
     total = jnp.where(mask, nats, 0.0).sum()
@@ -66,7 +66,7 @@ def train_step(
     """One step of one member on one batch."""
 
     def loss_of(weights: PyTree) -> tuple[Array, tuple[Array, Array]]:
-        model = eqx.combine(weights, static)
+        model = eqx.combine(jax.tree.map(lambda w: w.astype(recipe.precision), weights), static)
         keys = jax.random.split(jax.random.fold_in(knobs.key, batch.step), len(batch.tokens))
         logits = jax.vmap(lambda tokens, mask, key: model(tokens, mask, key=key))(batch.tokens, batch.mask, keys)
         losses, corrects = jax.vmap(example_loss, (0, 0, 0, None))(

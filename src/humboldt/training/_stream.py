@@ -14,12 +14,12 @@ Stream = Callable[[int], Batch]
 """Batch number `i`, a function of `i` alone: a resumed run sees the same data."""
 
 
-def buckets_for(longest: int, *, step: int = 8) -> tuple[int, ...]:
-    """Padded lengths: multiples of `step`, at most eight of them, the last one `longest` itself.
+def buckets_for(longest: int, *, most: int = 8) -> tuple[int, ...]:
+    """Padded lengths: at most so many, evenly spaced, at least 8 apart, the last one `longest` itself.
 
-    Few enough that the program stays small, fine enough that little is wasted.
+    Few enough that the program is compiled soon, many enough that little is wasted.
     """
-    step = max(step, -(-longest // 8))
+    step = max(8, -(-longest // most))
     return (*range(step, longest, step), longest)
 
 

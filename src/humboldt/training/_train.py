@@ -73,7 +73,8 @@ class Ensemble:
             key=jnp.stack([jax.random.fold_in(jax.random.key(seed), 1) for seed in self._seeds]),
         )
         _, self.static = eqx.partition(self.build(jax.random.key(0)), eqx.is_inexact_array)
-        self.buckets = buckets_for(self.longest)
+        # Compiling for an accelerator takes several times longer than for a CPU, and its time is dear.
+        self.buckets = buckets_for(self.longest, most=8 if jax.default_backend() == "cpu" else 4)
         self.chunk_steps = min(CHUNK_STEPS, self.recipe.steps)
         self.num_chunks = -(-self.recipe.steps // self.chunk_steps)
 
