@@ -1,0 +1,25 @@
+#!/bin/sh
+# Twelve and more cells of Table 2, all 30 members each, with fewer steps than the paper's million.
+# Usage: sh reproductions/chomsky/run.sh OUT [PART]; the same command again does only what is missing.
+set -e
+cd "$(dirname "$0")/../.."
+OUT=$1
+PART=${2:-all}
+humboldt() { PYTHONPATH=src python3 -m humboldt "$@"; }
+run() {
+    steps=$1
+    shift
+    humboldt run chomsky --preset paper --out "$OUT" --set steps=$steps --set num_test_lengths=47 --set strings_per_length=128 "$@"
+}
+REGULAR="--task even_pairs --task modular_arithmetic_simple --task parity_check --task cycle_navigation"
+if [ "$PART" = all ] || [ "$PART" = 1 ]; then
+    run 10000 --task reverse_string --model stack_rnn
+    run 5000 --task reverse_string --model rnn --model lstm
+    run 10000 --model rnn $REGULAR
+fi
+if [ "$PART" = all ] || [ "$PART" = 2 ]; then
+    run 8000 --task bucket_sort --model lstm
+    run 8000 --model lstm $REGULAR
+    run 5000 --model stack_rnn $REGULAR
+fi
+humboldt show "$OUT"
