@@ -124,7 +124,7 @@ class Attention(eqx.Module):
             distances = places[:, None] - jnp.arange(len(memory.keys))[None, :]
             scores = scores + alibi_bias(distances, self.num_heads)
 
-        visible = jnp.broadcast_to(mask[None], scores.shape)
+        visible = mask[None]  # the same for all heads
         # The least number rather than infinity, and zeros afterwards: a row without any key must not become NaN.
         weights = jax.nn.softmax(jnp.where(visible, scores, jnp.finfo(scores.dtype).min))
         weights = jnp.where(visible, weights, 0.0)
