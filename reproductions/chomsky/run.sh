@@ -18,8 +18,8 @@ if [ "$PART" = all ] || [ "$PART" = 1 ]; then
     run 10000 --model rnn $REGULAR
 fi
 if [ "$PART" = all ] || [ "$PART" = 2 ]; then
-    run 8000 --task bucket_sort --model lstm
-    run 8000 --model lstm $REGULAR
     run 5000 --model stack_rnn $REGULAR
+    run 7000 --model lstm $REGULAR
+    run 7000 --task bucket_sort --model lstm
 fi
 humboldt show "$OUT"
