@@ -1,0 +1,294 @@
+"""One island's evolution, compiled: selection, mutation, code length and evaluation with no Python in the loop."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from humboldt.models.mdl.activations import ACTIVATION_COST, ACTIVATIONS
+from humboldt.models.mdl.encoding import integer_bits
+from humboldt.models.mdl.evaluate import trie_bits
+from humboldt.models.mdl.genome import (
+    NUMERATOR,
+    TERM_MASK,
+    edge_source,
+    has_bias,
+    unit_activation,
+)
+from humboldt.models.mdl.jit import entry
+from humboldt.models.mdl.mutate import mutate, random_genome
+from humboldt.models.mdl.plan import Plan, make_plan
+from humboldt.models.mdl.rng import below, uniform
+
+_COSTS = np.array([ACTIVATION_COST[name] for name in ACTIVATIONS], dtype=np.int64)
+_INTEGER_BITS = np.array([integer_bits(n) for n in range(1024)], dtype=np.int64)
+_KEY_1, _KEY_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+_S29, _S32 = np.uint64(29), np.uint64(32)
+
+
+class Population(NamedTuple):
+    """Genomes of one island with their two code lengths. N genomes, capacities U and E."""
+
+    units: NDArray[np.int64]  # (N, U)
+    edges: NDArray[np.int64]  # (N, E)
+    sizes: NDArray[np.int64]  # (N, 2) units and edges in use
+    grammar: NDArray[np.float64]  # (N,) |G|
+    data: NDArray[np.float64]  # (N,) |D:G|
+    rng: NDArray[np.uint64]  # (1,)
+    counts: NDArray[np.int64]  # (1,) offspring made so far
+
+
+class Cache(NamedTuple):
+    """|D:G| of genomes met before, found by two independent 64-bit hashes. It saves time and changes no result."""
+
+    key_1: NDArray[np.uint64]
+    key_2: NDArray[np.uint64]
+    data: NDArray[np.float64]
+
+
+class Rules(NamedTuple):
+    """What compiled code needs to know of the settings."""
+
+    num_symbols: int
+    allowed: NDArray[np.int64]  # activation numbers
+    activation_bits: int
+    allow_product: bool
+    cumulative: NDArray[np.float64]  # running sums of the operators' rates
+    extra_mutation: float
+    tournament_size: int
+    num_elite: int
+    keep_distinct: bool
+    clip: float
+    pressure: float  # weight of |G| in selection
+
+
+class Scratch(NamedTuple):
+    """Working memory of one process."""
+
+    plan: Plan
+    values: NDArray[np.float64]  # (nodes, U)
+    units: NDArray[np.int64]
+    edges: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    degrees: NDArray[np.int64]
+    elite: NDArray[np.int64]  # (N,) 1 for protected members
+    hashes: NDArray[np.uint64]  # (N,)
+    present: NDArray[np.int64]  # (2^k,) members per low hash bits
+
+
+@njit(inline="always")
+def _bits(n):
+    if n < 1024:
+        return _INTEGER_BITS[n]
+    length = 0
+    while n:
+        n >>= 1
+        length += 1
+    return 2 * length + 1
+
+
+@njit(inline="always")
+def _weight_bits(word):
+    return 1 + _bits((word >> NUMERATOR) & TERM_MASK) + _bits(word & TERM_MASK)
+
+
+@njit
+def grammar_bits(units, edges, sizes, degrees, activation_bits):
+    """|G| of a genome; the same number as `encoding.encoding_length`."""
+    target_bits = 0
+    while (1 << target_bits) < sizes[0]:
+        target_bits += 1
+    for u in range(sizes[0]):
+        degrees[u] = 0
+    bits = _bits(sizes[0])
+    for e in range(sizes[1]):
+        degrees[edge_source(edges[e])] += 1
+        bits += 1 + target_bits + _weight_bits(edges[e])
+    for u in range(sizes[0]):
+        bits += _bits(degrees[u]) + 1 + activation_bits + _COSTS[unit_activation(units[u])] + 1
+        bits += _weight_bits(units[u]) if has_bias(units[u]) else 2
+    return bits
+
+
+@njit
+def hash_genome(units, edges, sizes):
+    """Two 64-bit hashes of a genome."""
+    h1 = np.uint64(sizes[0]) * _KEY_2
+    h2 = np.uint64(sizes[1]) * _KEY_1 + np.uint64(1)
+    for u in range(sizes[0]):
+        w = np.uint64(units[u])
+        h1 = (h1 ^ w) * _KEY_1
+        h1 ^= h1 >> _S32
+        h2 = (h2 + w) * _KEY_2
+        h2 ^= h2 >> _S29
+    for e in range(sizes[1]):
+        w = np.uint64(edges[e])
+        h1 = (h1 ^ w) * _KEY_1
+        h1 ^= h1 >> _S32
+        h2 = (h2 + w) * _KEY_2
+        h2 ^= h2 >> _S29
+    return h1, h2
+
+
+@njit
+def _data_bits(h1, h2, rules, trie, cache, scratch):
+    """|D:G| of the genome in scratch."""
+    slot = np.int64(h1 & np.uint64(len(cache.key_1) - 1))
+    if cache.key_1[slot] == h1 and cache.key_2[slot] == h2:
+        return cache.data[slot]
+    sizes = scratch.sizes
+    make_plan(scratch.plan, scratch.units, sizes[0], scratch.edges, sizes[1], rules.num_symbols, rules.clip)
+    bits = trie_bits(scratch.plan, trie, scratch.values, rules.num_symbols, rules.clip)
+    cache.key_1[slot] = h1
+    cache.key_2[slot] = h2
+    cache.data[slot] = bits
+    return bits
+
+
+@njit
+def _load(population, i, scratch):
+    sizes = population.sizes[i]
+    for u in range(sizes[0]):
+        scratch.units[u] = population.units[i, u]
+    for e in range(sizes[1]):
+        scratch.edges[e] = population.edges[i, e]
+    scratch.sizes[0] = sizes[0]
+    scratch.sizes[1] = sizes[1]
+
+
+@njit
+def _store(population, i, scratch, grammar, data):
+    for u in range(scratch.sizes[0]):
+        population.units[i, u] = scratch.units[u]
+    for u in range(scratch.sizes[0], population.sizes[i, 0]):
+        population.units[i, u] = 0
+    for e in range(scratch.sizes[1]):
+        population.edges[i, e] = scratch.edges[e]
+    for e in range(scratch.sizes[1], population.sizes[i, 1]):
+        population.edges[i, e] = 0
+    population.sizes[i, 0] = scratch.sizes[0]
+    population.sizes[i, 1] = scratch.sizes[1]
+    population.grammar[i] = grammar
+    population.data[i] = data
+
+
+@njit
+def better(population, i, j, pressure):
+    """-1 if i has the shorter description, 1 if j has, 0 for a tie. Among the impossible the shorter |G| wins."""
+    a = pressure * population.grammar[i] + population.data[i]
+    b = pressure * population.grammar[j] + population.data[j]
+    if a == b and np.isinf(a):
+        a, b = population.grammar[i], population.grammar[j]
+    return -1 if a < b else (1 if b < a else 0)
+
+
+@njit
+def tournament(population, size, pressure):
+    """Winner and loser among `size` different random members; ties are settled by the draw's order, itself random."""
+    n = len(population.grammar)
+    rng = population.rng
+    winner = below(rng, n)
+    loser = winner
+    for k in range(1, size):
+        other = below(rng, n)
+        while other in (winner, loser):
+            other = below(rng, n)
+        if better(population, other, winner, pressure) < 0:
+            if k == 1:
+                loser = winner
+            winner = other
+        elif k == 1 or better(population, loser, other, pressure) <= 0:
+            loser = other
+    return winner, loser
+
+
+@njit
+def _mark_elite(population, scratch, count):
+    """Protect the best `count` members of different, finite description length."""
+    n = len(population.grammar)
+    scratch.elite[:] = 0
+    last = -np.inf
+    for _ in range(count):
+        best = -1
+        best_total = np.inf
+        for i in range(n):
+            total = population.grammar[i] + population.data[i]
+            if last < total < best_total:
+                best, best_total = i, total
+        if best < 0:
+            return
+        scratch.elite[best] = 1
+        last = best_total
+
+
+@entry
+def start_island(sources):
+    """Fill a population with random networks and evaluate them."""
+
+    def start_island(population, rules, trie, cache, scratch):
+        _ = sources  # see jit.py
+        for i in range(len(population.grammar)):
+            random_genome(population.rng, scratch.units, scratch.edges, scratch.sizes, rules.num_symbols, rules.allowed)
+            h1, h2 = hash_genome(scratch.units, scratch.edges, scratch.sizes)
+            data = _data_bits(h1, h2, rules, trie, cache, scratch)
+            grammar = grammar_bits(scratch.units, scratch.edges, scratch.sizes, scratch.degrees, rules.activation_bits)
+            _store(population, i, scratch, grammar, data)
+
+    return start_island
+
+
+@entry
+def advance_island(sources):
+    """Evolve a population for some generations of as many offspring as it has members."""
+
+    def advance_island(population, rules, trie, cache, scratch, generations):
+        _ = sources  # see jit.py
+        n = len(population.grammar)
+        mask = np.uint64(len(scratch.present) - 1)
+        scratch.present[:] = 0
+        for i in range(n):
+            _load(population, i, scratch)
+            scratch.hashes[i] = hash_genome(scratch.units, scratch.edges, scratch.sizes)[0]
+            scratch.present[np.int64(scratch.hashes[i] & mask)] += 1
+        for _generation in range(generations):
+            _mark_elite(population, scratch, rules.num_elite)
+            for _offspring in range(n):
+                winner, loser = tournament(population, rules.tournament_size, rules.pressure)
+                _load(population, winner, scratch)
+                while True:
+                    mutate(
+                        population.rng,
+                        scratch.units,
+                        scratch.edges,
+                        scratch.sizes,
+                        rules.num_symbols,
+                        rules.allowed,
+                        rules.allow_product,
+                        rules.cumulative,
+                    )
+                    if uniform(population.rng) >= rules.extra_mutation:
+                        break
+                h1, h2 = hash_genome(scratch.units, scratch.edges, scratch.sizes)
+                population.counts[0] += 1
+                slot = np.int64(h1 & mask)
+                if rules.keep_distinct and scratch.present[slot] > 0:
+                    known = False
+                    for i in range(n):
+                        if scratch.hashes[i] == h1:
+                            known = True
+                            break
+                    if known:
+                        continue
+                grammar = grammar_bits(
+                    scratch.units, scratch.edges, scratch.sizes, scratch.degrees, rules.activation_bits
+                )
+                data = _data_bits(h1, h2, rules, trie, cache, scratch)
+                if scratch.elite[loser] and not grammar + data < population.grammar[loser] + population.data[loser]:
+                    continue
+                scratch.present[np.int64(scratch.hashes[loser] & mask)] -= 1
+                scratch.present[slot] += 1
+                scratch.hashes[loser] = h1
+                _store(population, loser, scratch, grammar, data)
+
+    return advance_island

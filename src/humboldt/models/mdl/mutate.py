@@ -1,0 +1,320 @@
+"""Small random changes to a genome, in place.
+
+The first nine are those of the reference code of Lan et al. (2022), with the same choices inside each; the last three
+are ours. One departure holds for all: a forward edge that would close a cycle is never made (the reference makes it,
+pays for it, and leaves it out when it runs the network).
+"""
+
+from numba import njit
+
+from humboldt.models.mdl.genome import (
+    ACTIVATION,
+    NEGATIVE,
+    NUMERATOR,
+    PRODUCT,
+    SOURCE,
+    TERM_MASK,
+    UNIT_WEIGHT,
+    WEIGHT_MASK,
+    edge_recurrent,
+    edge_source,
+    edge_target,
+    has_bias,
+    pack_edge,
+    pack_weight,
+    unit_activation,
+)
+from humboldt.models.mdl.rng import below, count_bits, geometric, random_bit, uniform
+
+OPERATORS = (
+    "add_unit",
+    "remove_unit",
+    "change_activation",
+    "change_type",
+    "add_edge",
+    "remove_edge",
+    "add_bias",
+    "remove_bias",
+    "perturb_weight",
+    "replace_weight",
+    "rewire_edge",
+    "flip_edge",
+)
+NUM_OPERATORS = len(OPERATORS)
+# Relative rates; an operator that does not apply to a network drops out of the draw.
+REFERENCE_RATES = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
+NO_BIAS = 1  # weight word of a unit without bias: numerator 0, denominator 1
+
+
+@njit
+def random_weight(rng):
+    """Random sign; numerator and denominator 1 with probability 1/2, 2 with 1/4, ..."""
+    return pack_weight(below(rng, 2), geometric(rng), geometric(rng))
+
+
+@njit
+def perturbed_weight(rng, weight):
+    """One up or down in the numerator or denominator, or (the likelier the nearer to 0) the other sign."""
+    numerator = (weight >> NUMERATOR) & TERM_MASK
+    denominator = weight & TERM_MASK
+    flip = max(0.0, 1.0 - numerator / denominator)
+    draw = uniform(rng) * (2.0 + flip)
+    if draw < flip:
+        return weight ^ (1 << NEGATIVE)
+    if draw < flip + 1.0:
+        step = 1 if numerator == 1 or (below(rng, 2) and numerator < TERM_MASK) else -1
+        return weight + (step << NUMERATOR)
+    step = 1 if denominator == 1 or (below(rng, 2) and denominator < TERM_MASK) else -1
+    return weight + step
+
+
+@njit
+def insert_edge(edges, sizes, word):
+    """Put an edge where it belongs in the order."""
+    place = sizes[1]
+    while place > 0 and edges[place - 1] > word:
+        edges[place] = edges[place - 1]
+        place -= 1
+    edges[place] = word
+    sizes[1] += 1
+
+
+@njit
+def delete_edge(edges, sizes, place):
+    """Take out the edge at `place`."""
+    for e in range(place, sizes[1] - 1):
+        edges[e] = edges[e + 1]
+    sizes[1] -= 1
+
+
+@njit
+def _find(edges, sizes, source, target, recurrent):
+    wanted = pack_edge(source, target, recurrent, 0) >> SOURCE
+    for e in range(sizes[1]):
+        if edges[e] >> SOURCE == wanted:
+            return e
+    return -1
+
+
+@njit
+def _targets(units, edges, sizes, num_symbols, source, recurrent):
+    """Mask of the units to which an edge of this kind can be added from `source`."""
+    free = ((1 << sizes[0]) - 1) & ~((1 << num_symbols) - 1)
+    for e in range(sizes[1]):
+        if edge_source(edges[e]) == source and edge_recurrent(edges[e]) == recurrent:
+            free &= ~(1 << edge_target(edges[e]))
+    if not recurrent:
+        above = 1 << source  # units from which `source` is reached by forward edges: an edge to one closes a cycle
+        changed = True
+        while changed:
+            changed = False
+            for e in range(sizes[1]):
+                word = edges[e]
+                new = not (above >> edge_source(word)) & 1
+                if new and not edge_recurrent(word) and (above >> edge_target(word)) & 1:
+                    above |= 1 << edge_source(word)
+                    changed = True
+        free &= ~above
+    return free
+
+
+@njit
+def _random_source(rng, sizes, num_symbols):
+    """An input or hidden unit: outputs feed nothing."""
+    source = below(rng, sizes[0] - num_symbols)
+    return source if source < num_symbols else source + num_symbols
+
+
+@njit
+def _add_edge(rng, units, edges, sizes, num_symbols, weight):
+    if sizes[1] >= len(edges):
+        return False
+    recurrent = below(rng, 2)
+    for _ in range(8):
+        source = _random_source(rng, sizes, num_symbols)
+        free = _targets(units, edges, sizes, num_symbols, source, recurrent)
+        if free:
+            target = random_bit(free, below(rng, count_bits(free)))
+            insert_edge(edges, sizes, pack_edge(source, target, recurrent, weight))
+            return True
+    return False
+
+
+@njit
+def _add_unit(rng, units, edges, sizes, allowed, allow_product):
+    """Split an edge: the first half keeps kind and weight, the second is forward with weight 1."""
+    if sizes[0] >= len(units) or sizes[1] == 0 or sizes[1] >= len(edges):
+        return False
+    place = below(rng, sizes[1])
+    word = edges[place]
+    delete_edge(edges, sizes, place)
+    new = sizes[0]
+    product = below(rng, 2) if allow_product else 0
+    units[new] = (product << PRODUCT) | (allowed[below(rng, len(allowed))] << ACTIVATION) | NO_BIAS
+    sizes[0] += 1
+    insert_edge(edges, sizes, pack_edge(edge_source(word), new, edge_recurrent(word), word & WEIGHT_MASK))
+    insert_edge(edges, sizes, pack_edge(new, edge_target(word), 0, UNIT_WEIGHT))
+    return True
+
+
+@njit
+def _remove_unit(rng, units, edges, sizes, num_symbols):
+    """Take out a hidden unit and join its sources to its targets, with the first edge's weight.
+
+    The joined edge is forward if both halves were, else recurrent; an edge that is there already stays as it is.
+    The unit with the highest number takes the free number.
+    """
+    if sizes[0] <= 2 * num_symbols:
+        return False
+    gone = 2 * num_symbols + below(rng, sizes[0] - 2 * num_symbols)
+    before = sizes[1]
+    old = edges[:before].copy()
+    sizes[1] = 0
+    for e in range(before):
+        if edge_source(old[e]) != gone and edge_target(old[e]) != gone:
+            edges[sizes[1]] = old[e]
+            sizes[1] += 1
+    for i in range(before):
+        if edge_target(old[i]) != gone or edge_source(old[i]) == gone:
+            continue
+        for o in range(before):
+            if edge_source(old[o]) != gone or edge_target(old[o]) == gone:
+                continue
+            source, target = edge_source(old[i]), edge_target(old[o])
+            recurrent = edge_recurrent(old[i]) | edge_recurrent(old[o])
+            if sizes[1] < len(edges) and _find(edges, sizes, source, target, recurrent) < 0:
+                insert_edge(edges, sizes, pack_edge(source, target, recurrent, old[i] & WEIGHT_MASK))
+    last = sizes[0] - 1
+    units[gone] = units[last]
+    sizes[0] = last
+    count = sizes[1]
+    sizes[1] = 0
+    for e in range(count):
+        word = edges[e]
+        source = gone if edge_source(word) == last else edge_source(word)
+        target = gone if edge_target(word) == last else edge_target(word)
+        insert_edge(edges, sizes, pack_edge(source, target, edge_recurrent(word), word & WEIGHT_MASK))
+    return True
+
+
+@njit
+def _unit_with_bias(rng, units, sizes, num_symbols, wanted):
+    """A random non-input unit that has a bias (or has none), -1 if there is no such unit."""
+    count = 0
+    for u in range(num_symbols, sizes[0]):
+        count += has_bias(units[u]) == wanted
+    if count == 0:
+        return -1
+    chosen = below(rng, count)
+    for u in range(num_symbols, sizes[0]):
+        if has_bias(units[u]) == wanted:
+            if chosen == 0:
+                return u
+            chosen -= 1
+    return -1
+
+
+@njit
+def _change_weight(rng, units, edges, sizes, num_symbols, replace):
+    """Perturb, or draw anew, the weight of a random edge or bias."""
+    biases = 0
+    for u in range(num_symbols, sizes[0]):
+        biases += has_bias(units[u])
+    if sizes[1] + biases == 0:
+        return False
+    chosen = below(rng, sizes[1] + biases)
+    if chosen < sizes[1]:
+        word = edges[chosen]
+        weight = random_weight(rng) if replace else perturbed_weight(rng, word & WEIGHT_MASK)
+        edges[chosen] = (word & ~WEIGHT_MASK) | weight
+        return True
+    u = _unit_with_bias(rng, units, sizes, num_symbols, True)
+    weight = random_weight(rng) if replace else perturbed_weight(rng, units[u] & WEIGHT_MASK)
+    units[u] = (units[u] & ~WEIGHT_MASK) | weight
+    return True
+
+
+@njit
+def _move_edge(rng, units, edges, sizes, num_symbols, flip):
+    """Move one end of a random edge, or (flip) make a forward edge recurrent and the other way round."""
+    if sizes[1] == 0:
+        return False
+    place = below(rng, sizes[1])
+    word = edges[place]
+    source, target, recurrent = edge_source(word), edge_target(word), edge_recurrent(word)
+    if flip:
+        recurrent = 1 - recurrent
+    elif below(rng, 2):
+        source = _random_source(rng, sizes, num_symbols)
+    else:
+        target = num_symbols + below(rng, sizes[0] - num_symbols)
+    delete_edge(edges, sizes, place)
+    if (_targets(units, edges, sizes, num_symbols, source, recurrent) >> target) & 1:
+        insert_edge(edges, sizes, pack_edge(source, target, recurrent, word & WEIGHT_MASK))
+        return True
+    insert_edge(edges, sizes, word)
+    return False
+
+
+@njit
+def apply_operator(rng, operator, units, edges, sizes, num_symbols, allowed, allow_product):
+    """Apply operator number `operator`; False, and no change, if it does not apply to this genome."""
+    if operator == 0:
+        return _add_unit(rng, units, edges, sizes, allowed, allow_product)
+    if operator == 1:
+        return _remove_unit(rng, units, edges, sizes, num_symbols)
+    if operator == 2 or operator == 3:
+        u = num_symbols + below(rng, sizes[0] - num_symbols)
+        if operator == 3:
+            if allow_product:
+                units[u] ^= 1 << PRODUCT
+            return allow_product
+        if len(allowed) < 2:
+            return False
+        old = unit_activation(units[u])
+        new = allowed[below(rng, len(allowed))]
+        while new == old:
+            new = allowed[below(rng, len(allowed))]
+        units[u] ^= (old ^ new) << ACTIVATION
+        return True
+    if operator == 4:
+        return _add_edge(rng, units, edges, sizes, num_symbols, random_weight(rng))
+    if operator == 5:
+        if sizes[1] == 0:
+            return False
+        delete_edge(edges, sizes, below(rng, sizes[1]))
+        return True
+    if operator == 6 or operator == 7:
+        u = _unit_with_bias(rng, units, sizes, num_symbols, operator == 7)
+        if u < 0:
+            return False
+        units[u] = (units[u] & ~WEIGHT_MASK) | (NO_BIAS if operator == 7 else random_weight(rng))
+        return True
+    if operator == 8 or operator == 9:
+        return _change_weight(rng, units, edges, sizes, num_symbols, operator == 9)
+    return _move_edge(rng, units, edges, sizes, num_symbols, operator == 11)
+
+
+@njit
+def mutate(rng, units, edges, sizes, num_symbols, allowed, allow_product, cumulative):
+    """One random change. `cumulative` are running sums of the operators' rates."""
+    for _ in range(100):
+        draw = uniform(rng) * cumulative[-1]
+        operator = 0
+        while draw >= cumulative[operator]:
+            operator += 1
+        if apply_operator(rng, operator, units, edges, sizes, num_symbols, allowed, allow_product):
+            return
+
+
+@njit
+def random_genome(rng, units, edges, sizes, num_symbols, allowed):
+    """A starting network: each output reads one random input; no hidden units, biases or recurrent edges."""
+    sizes[0] = 2 * num_symbols
+    sizes[1] = 0
+    for u in range(num_symbols):
+        units[u] = NO_BIAS
+        source = below(rng, num_symbols)
+        insert_edge(edges, sizes, pack_edge(source, num_symbols + u, 0, random_weight(rng)))
+    for u in range(num_symbols, 2 * num_symbols):
+        units[u] = (allowed[below(rng, len(allowed))] << ACTIVATION) | NO_BIAS
