@@ -3,17 +3,15 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
-from numba import njit
-
 from humboldt.errors import UsageError
 from humboldt.models.mdl.activations import ACTIVATIONS, PAPER_ACTIVATIONS, apply_activation
 from humboldt.models.mdl.corpus import Trie
 from humboldt.models.mdl.encoding import encoding_length
 from humboldt.models.mdl.genome import pack
 from humboldt.models.mdl.jit import entry
+from humboldt.models.mdl.merge import new_memo, trie_bits
 from humboldt.models.mdl.network import Network
-from humboldt.models.mdl.plan import compute_step, make_plan, new_plan, output_total, probability
+from humboldt.models.mdl.plan import make_plan, new_plan
 
 # Unit values are held within this bound before the activation while searching (as in the reference code).
 SEARCH_CLIP = 1e6
@@ -96,34 +94,12 @@ def evaluate_slow(network: Network, trie: Trie, *, clip: float = SEARCH_CLIP) ->
     return bits
 
 
-@njit
-def trie_bits(plan, trie, values, num_symbols, clip):
-    """|D:G| of the network in `plan`; `values` has room for (nodes, units). Stops at the first impossible symbol."""
-    parent, symbol, next_start, next_symbol, next_count = trie
-    bits = 0.0
-    for node in range(len(parent)):
-        up = parent[node]
-        row = values[node]
-        if up < 0:
-            compute_step(plan, row, row, symbol[node], -1, clip)
-        else:
-            compute_step(plan, row, values[up], symbol[node], symbol[up], clip)
-        total = output_total(plan, row, num_symbols)
-        for c in range(next_start[node], next_start[node + 1]):
-            p = probability(plan, row, next_symbol[c], total, num_symbols)
-            if not p > 0.0:
-                return math.inf
-            if p != 1.0:  # log2(1) is 0, and most symbols of these languages are certain
-                bits += next_count[c] * -math.log2(p)
-    return bits
-
-
 @entry
 def _evaluate_genome(sources):
-    def evaluate_genome(plan, units, edges, trie, values, num_symbols, clip):
+    def evaluate_genome(plan, units, edges, trie, memo, num_symbols, clip):
         _ = sources  # see jit.py
         make_plan(plan, units, len(units), edges, len(edges), num_symbols, clip)
-        return trie_bits(plan, trie, values, num_symbols, clip)
+        return trie_bits(plan, trie, memo, num_symbols, clip)
 
     return evaluate_genome
 
@@ -133,8 +109,8 @@ def evaluate(network: Network, trie: Trie, *, clip: float = SEARCH_CLIP) -> floa
     _check_size(network, trie)
     units, edges = pack(network)
     plan = new_plan(len(units), len(edges), trie.num_symbols)
-    values = np.zeros((trie.num_nodes, len(units)))
-    return _evaluate_genome(plan, units, edges, trie.arrays, values, trie.num_symbols, clip)
+    memo = new_memo(trie.num_nodes, len(units), trie.num_symbols)
+    return _evaluate_genome(plan, units, edges, trie.arrays, memo, trie.num_symbols, clip)
 
 
 def _check_size(network: Network, trie: Trie) -> None:

@@ -3,12 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from humboldt.models.mdl.activations import ACTIVATION_COST, ACTIVATIONS
 from humboldt.models.mdl.encoding import integer_bits
-from humboldt.models.mdl.evaluate import trie_bits
 from humboldt.models.mdl.genome import (
     NUMERATOR,
     TERM_MASK,
@@ -16,7 +14,8 @@ from humboldt.models.mdl.genome import (
     has_bias,
     unit_activation,
 )
-from humboldt.models.mdl.jit import entry
+from humboldt.models.mdl.jit import compiled, entry, inlined
+from humboldt.models.mdl.merge import Memo, trie_bits
 from humboldt.models.mdl.mutate import mutate, random_genome
 from humboldt.models.mdl.plan import Plan, make_plan
 from humboldt.models.mdl.rng import below, uniform
@@ -67,7 +66,7 @@ class Scratch(NamedTuple):
     """Working memory of one process."""
 
     plan: Plan
-    values: NDArray[np.float64]  # (nodes, U)
+    memo: Memo
     units: NDArray[np.int64]
     edges: NDArray[np.int64]
     sizes: NDArray[np.int64]
@@ -77,7 +76,7 @@ class Scratch(NamedTuple):
     present: NDArray[np.int64]  # (2^k,) members per low hash bits
 
 
-@njit(inline="always")
+@inlined
 def _bits(n):
     if n < 1024:
         return _INTEGER_BITS[n]
@@ -88,12 +87,12 @@ def _bits(n):
     return 2 * length + 1
 
 
-@njit(inline="always")
+@inlined
 def _weight_bits(word):
     return 1 + _bits((word >> NUMERATOR) & TERM_MASK) + _bits(word & TERM_MASK)
 
 
-@njit
+@compiled
 def grammar_bits(units, edges, sizes, degrees, activation_bits):
     """|G| of a genome; the same number as `encoding.encoding_length`."""
     target_bits = 0
@@ -111,7 +110,7 @@ def grammar_bits(units, edges, sizes, degrees, activation_bits):
     return bits
 
 
-@njit
+@compiled
 def hash_genome(units, edges, sizes):
     """Two 64-bit hashes of a genome."""
     h1 = np.uint64(sizes[0]) * _KEY_2
@@ -131,7 +130,7 @@ def hash_genome(units, edges, sizes):
     return h1, h2
 
 
-@njit
+@compiled
 def _data_bits(h1, h2, rules, trie, cache, scratch):
     """|D:G| of the genome in scratch."""
     slot = np.int64(h1 & np.uint64(len(cache.key_1) - 1))
@@ -139,14 +138,14 @@ def _data_bits(h1, h2, rules, trie, cache, scratch):
         return cache.data[slot]
     sizes = scratch.sizes
     make_plan(scratch.plan, scratch.units, sizes[0], scratch.edges, sizes[1], rules.num_symbols, rules.clip)
-    bits = trie_bits(scratch.plan, trie, scratch.values, rules.num_symbols, rules.clip)
+    bits = trie_bits(scratch.plan, trie, scratch.memo, rules.num_symbols, rules.clip)
     cache.key_1[slot] = h1
     cache.key_2[slot] = h2
     cache.data[slot] = bits
     return bits
 
 
-@njit
+@compiled
 def _load(population, i, scratch):
     sizes = population.sizes[i]
     for u in range(sizes[0]):
@@ -157,7 +156,7 @@ def _load(population, i, scratch):
     scratch.sizes[1] = sizes[1]
 
 
-@njit
+@compiled
 def _store(population, i, scratch, grammar, data):
     for u in range(scratch.sizes[0]):
         population.units[i, u] = scratch.units[u]
@@ -173,7 +172,7 @@ def _store(population, i, scratch, grammar, data):
     population.data[i] = data
 
 
-@njit
+@compiled
 def better(population, i, j, pressure):
     """-1 if i has the shorter description, 1 if j has, 0 for a tie. Among the impossible the shorter |G| wins."""
     a = pressure * population.grammar[i] + population.data[i]
@@ -183,7 +182,7 @@ def better(population, i, j, pressure):
     return -1 if a < b else (1 if b < a else 0)
 
 
-@njit
+@compiled
 def tournament(population, size, pressure):
     """Winner and loser among `size` different random members; ties are settled by the draw's order, itself random."""
     n = len(population.grammar)
@@ -203,7 +202,7 @@ def tournament(population, size, pressure):
     return winner, loser
 
 
-@njit
+@compiled
 def _mark_elite(population, scratch, count):
     """Protect the best `count` members of different, finite description length."""
     n = len(population.grammar)

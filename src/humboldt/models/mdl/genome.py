@@ -8,11 +8,11 @@ order of summation. So copying, comparing and hashing a network is copying, comp
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from humboldt.errors import UsageError
 from humboldt.models.mdl.activations import ACTIVATIONS
+from humboldt.models.mdl.jit import inlined
 from humboldt.models.mdl.network import UNIT_TYPES, Edge, Network, Unit, Weight
 
 TERM_BITS = 20
@@ -30,55 +30,55 @@ UNIT_WEIGHT = (1 << NUMERATOR) | 1  # the weight 1
 MAX_UNITS = 62
 
 
-@njit(inline="always")
+@inlined
 def pack_weight(negative, numerator, denominator):
     """Word of a weight."""
     return (negative << NEGATIVE) | (numerator << NUMERATOR) | denominator
 
 
-@njit(inline="always")
+@inlined
 def pack_edge(source, target, recurrent, weight):
     """Word of an edge whose weight is already a word."""
     return (target << TARGET) | (recurrent << RECURRENT) | (source << SOURCE) | weight
 
 
-@njit(inline="always")
+@inlined
 def edge_source(word):
     """Unit an edge leaves."""
     return (word >> SOURCE) & 255
 
 
-@njit(inline="always")
+@inlined
 def edge_target(word):
     """Unit an edge enters."""
     return (word >> TARGET) & 255
 
 
-@njit(inline="always")
+@inlined
 def edge_recurrent(word):
     """1 if the edge leads to the next time step, else 0."""
     return (word >> RECURRENT) & 1
 
 
-@njit(inline="always")
+@inlined
 def unit_activation(word):
     """Number of a unit's activation."""
     return (word >> ACTIVATION) & 15
 
 
-@njit(inline="always")
+@inlined
 def unit_product(word):
     """1 if the unit multiplies its inputs, 0 if it adds them."""
     return (word >> PRODUCT) & 1
 
 
-@njit(inline="always")
+@inlined
 def has_bias(word):
     """True if the unit has a bias."""
     return (word >> NUMERATOR) & TERM_MASK != 0
 
 
-@njit(inline="always")
+@inlined
 def weight_value(word):
     """Value of the weight in an edge's or unit's word."""
     value = ((word >> NUMERATOR) & TERM_MASK) / (word & TERM_MASK)

@@ -5,8 +5,6 @@ are ours. One departure holds for all: a forward edge that would close a cycle i
 pays for it, and leaves it out when it runs the network).
 """
 
-from numba import njit
-
 from humboldt.models.mdl.genome import (
     ACTIVATION,
     NEGATIVE,
@@ -24,6 +22,7 @@ from humboldt.models.mdl.genome import (
     pack_weight,
     unit_activation,
 )
+from humboldt.models.mdl.jit import compiled
 from humboldt.models.mdl.rng import below, count_bits, geometric, random_bit, uniform
 
 OPERATORS = (
@@ -46,13 +45,13 @@ REFERENCE_RATES = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 NO_BIAS = 1  # weight word of a unit without bias: numerator 0, denominator 1
 
 
-@njit
+@compiled
 def random_weight(rng):
     """Random sign; numerator and denominator 1 with probability 1/2, 2 with 1/4, ..."""
     return pack_weight(below(rng, 2), geometric(rng), geometric(rng))
 
 
-@njit
+@compiled
 def perturbed_weight(rng, weight):
     """One up or down in the numerator or denominator, or (the likelier the nearer to 0) the other sign."""
     numerator = (weight >> NUMERATOR) & TERM_MASK
@@ -68,7 +67,7 @@ def perturbed_weight(rng, weight):
     return weight + step
 
 
-@njit
+@compiled
 def insert_edge(edges, sizes, word):
     """Put an edge where it belongs in the order."""
     place = sizes[1]
@@ -79,7 +78,7 @@ def insert_edge(edges, sizes, word):
     sizes[1] += 1
 
 
-@njit
+@compiled
 def delete_edge(edges, sizes, place):
     """Take out the edge at `place`."""
     for e in range(place, sizes[1] - 1):
@@ -87,7 +86,7 @@ def delete_edge(edges, sizes, place):
     sizes[1] -= 1
 
 
-@njit
+@compiled
 def _find(edges, sizes, source, target, recurrent):
     wanted = pack_edge(source, target, recurrent, 0) >> SOURCE
     for e in range(sizes[1]):
@@ -96,7 +95,7 @@ def _find(edges, sizes, source, target, recurrent):
     return -1
 
 
-@njit
+@compiled
 def _targets(units, edges, sizes, num_symbols, source, recurrent):
     """Mask of the units to which an edge of this kind can be added from `source`."""
     free = ((1 << sizes[0]) - 1) & ~((1 << num_symbols) - 1)
@@ -118,14 +117,14 @@ def _targets(units, edges, sizes, num_symbols, source, recurrent):
     return free
 
 
-@njit
+@compiled
 def _random_source(rng, sizes, num_symbols):
     """An input or hidden unit: outputs feed nothing."""
     source = below(rng, sizes[0] - num_symbols)
     return source if source < num_symbols else source + num_symbols
 
 
-@njit
+@compiled
 def _add_edge(rng, units, edges, sizes, num_symbols, weight):
     if sizes[1] >= len(edges):
         return False
@@ -140,7 +139,7 @@ def _add_edge(rng, units, edges, sizes, num_symbols, weight):
     return False
 
 
-@njit
+@compiled
 def _add_unit(rng, units, edges, sizes, allowed, allow_product):
     """Split an edge: the first half keeps kind and weight, the second is forward with weight 1."""
     if sizes[0] >= len(units) or sizes[1] == 0 or sizes[1] >= len(edges):
@@ -157,7 +156,7 @@ def _add_unit(rng, units, edges, sizes, allowed, allow_product):
     return True
 
 
-@njit
+@compiled
 def _remove_unit(rng, units, edges, sizes, num_symbols):
     """Take out a hidden unit and join its sources to its targets, with the first edge's weight.
 
@@ -197,7 +196,7 @@ def _remove_unit(rng, units, edges, sizes, num_symbols):
     return True
 
 
-@njit
+@compiled
 def _unit_with_bias(rng, units, sizes, num_symbols, wanted):
     """A random non-input unit that has a bias (or has none), -1 if there is no such unit."""
     count = 0
@@ -214,7 +213,7 @@ def _unit_with_bias(rng, units, sizes, num_symbols, wanted):
     return -1
 
 
-@njit
+@compiled
 def _change_weight(rng, units, edges, sizes, num_symbols, replace):
     """Perturb, or draw anew, the weight of a random edge or bias."""
     biases = 0
@@ -234,7 +233,7 @@ def _change_weight(rng, units, edges, sizes, num_symbols, replace):
     return True
 
 
-@njit
+@compiled
 def _move_edge(rng, units, edges, sizes, num_symbols, flip):
     """Move one end of a random edge, or (flip) make a forward edge recurrent and the other way round."""
     if sizes[1] == 0:
@@ -256,7 +255,7 @@ def _move_edge(rng, units, edges, sizes, num_symbols, flip):
     return False
 
 
-@njit
+@compiled
 def apply_operator(rng, operator, units, edges, sizes, num_symbols, allowed, allow_product):
     """Apply operator number `operator`; False, and no change, if it does not apply to this genome."""
     if operator == 0:
@@ -295,7 +294,7 @@ def apply_operator(rng, operator, units, edges, sizes, num_symbols, allowed, all
     return _move_edge(rng, units, edges, sizes, num_symbols, operator == 11)
 
 
-@njit
+@compiled
 def mutate(rng, units, edges, sizes, num_symbols, allowed, allow_product, cumulative):
     """One random change. `cumulative` are running sums of the operators' rates."""
     for _ in range(100):
@@ -307,7 +306,7 @@ def mutate(rng, units, edges, sizes, num_symbols, allowed, allow_product, cumula
             return
 
 
-@njit
+@compiled
 def random_genome(rng, units, edges, sizes, num_symbols, allowed):
     """A starting network: each output reads one random input; no hidden units, biases or recurrent edges."""
     sizes[0] = 2 * num_symbols

@@ -11,7 +11,6 @@ Three savings, none of which changes a bit of the result:
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from humboldt.models.mdl.activations import apply_activation
@@ -24,6 +23,7 @@ from humboldt.models.mdl.genome import (
     unit_product,
     weight_value,
 )
+from humboldt.models.mdl.jit import compiled, inlined
 
 # What is added up for a computed unit, as bits of Plan.kind.
 TABLE_ONLY = 1  # value = now[place, symbol], activation already applied
@@ -36,7 +36,7 @@ PREVIOUS_INPUTS = 16  # has recurrent edges from inputs that are in the table `b
 class Plan(NamedTuple):
     """Computed units stand at places 0, 1, ... in the order of computation. Capacities: units U, edges E, symbols V."""
 
-    size: NDArray[np.int64]  # (2,) number of computed units; 1 if no unit's value is needed at the next step
+    size: NDArray[np.int64]  # (3,) computed units; values kept for the next step; 1 if the next step sees this symbol
     unit: NDArray[np.int64]  # (U,) the unit at each place
     place: NDArray[np.int64]  # (U,) the place of each unit, -1 if it is not computed
     kind: NDArray[np.int64]  # (U,) bits, see above
@@ -49,12 +49,13 @@ class Plan(NamedTuple):
     source: NDArray[np.int64]  # (E,) place of each edge's source
     weight: NDArray[np.float64]  # (E,)
     output: NDArray[np.int64]  # (V,) place of each output
+    kept: NDArray[np.int64]  # (U,) places whose values the next step needs: the network's memory
 
 
 def new_plan(max_units: int, max_edges: int, num_symbols: int) -> Plan:
     """Room for the plan of any genome of at most this size."""
     return Plan(
-        size=np.zeros(2, np.int64),
+        size=np.zeros(3, np.int64),
         unit=np.zeros(max_units, np.int64),
         place=np.zeros(max_units, np.int64),
         kind=np.zeros(max_units, np.int64),
@@ -67,10 +68,11 @@ def new_plan(max_units: int, max_edges: int, num_symbols: int) -> Plan:
         source=np.zeros(max(max_edges, 1), np.int64),
         weight=np.zeros(max(max_edges, 1)),
         output=np.zeros(num_symbols, np.int64),
+        kept=np.zeros(max_units, np.int64),
     )
 
 
-@njit
+@compiled
 def _live_units(num_units, edges, num_edges, num_symbols):
     """Bit mask of the units from which an output can be reached."""
     live = ((1 << num_symbols) - 1) << num_symbols
@@ -84,7 +86,7 @@ def _live_units(num_units, edges, num_edges, num_symbols):
     return live
 
 
-@njit
+@compiled
 def _inputs_are_plain(units, edges, num_edges, num_symbols):
     """True if input units do nothing but hold the one-hot symbol."""
     for u in range(num_symbols):
@@ -94,7 +96,7 @@ def _inputs_are_plain(units, edges, num_edges, num_symbols):
     return num_edges == 0 or edge_target(edges[0]) >= num_symbols
 
 
-@njit
+@compiled
 def make_plan(plan, units, num_units, edges, num_edges, num_symbols, clip):
     """Fill `plan` from a genome. Forward edges must not form a cycle."""
     live = _live_units(num_units, edges, num_edges, num_symbols)
@@ -130,10 +132,11 @@ def make_plan(plan, units, num_units, edges, num_edges, num_symbols, clip):
     _fill(plan, units, edges, num_edges, num_symbols, tables, clip)
 
 
-@njit
+@compiled
 def _fill(plan, units, edges, num_edges, num_symbols, tables, clip):
     used = 0
-    plan.size[1] = 1
+    kept = 0  # as a mask of places
+    plan.size[2] = 0
     for p in range(plan.size[0]):
         u = plan.unit[p]
         word = units[u]
@@ -168,90 +171,108 @@ def _fill(plan, units, edges, num_edges, num_symbols, tables, clip):
             source = edge_source(edges[e])
             if tables and source < num_symbols:
                 kind |= PREVIOUS_INPUTS
+                plan.size[2] = 1
                 plan.before[p, source] = weight_value(edges[e])
             else:
                 plan.source[used] = plan.place[source]
                 plan.weight[used] = weight_value(edges[e])
                 used += 1
-                plan.size[1] = 0
+                kept |= 1 << plan.place[source]
             e += 1
         plan.begin[p + 1] = used
         if tables and used == plan.begin[p] and not kind & PREVIOUS_INPUTS:
             kind |= TABLE_ONLY
             for s in range(num_symbols):
-                plan.now[p, s] = finish(plan, p, kind, plan.now[p, s], clip)
+                plan.now[p, s] = finish(kind, plan.activation[p], plan.bias[p], plan.now[p, s], clip)
         plan.kind[p] = kind
     for s in range(num_symbols):
         plan.output[s] = plan.place[num_symbols + s]
+    count = 0
+    for p in range(plan.size[0]):
+        if (kept >> p) & 1:
+            plan.kept[count] = p
+            count += 1
+    plan.size[1] = count
 
 
-@njit(inline="always")
-def finish(plan, p, kind, total, clip):
+@inlined
+def finish(kind, activation, bias, total, clip):
     """Bias, clipping, activation."""
     if kind & BIASED:
-        total += plan.bias[p]
+        total += bias
     if total > clip:
         total = clip
     elif total < -clip:
         total = -clip
-    activation = plan.activation[p]
     if activation == 0:
-        return total
-    if activation == 1:
-        return total if total > 0.0 else 0.0
-    return apply_activation(activation, total)
+        result = total
+    elif activation == 1:
+        result = total if total > 0.0 else 0.0
+    else:
+        result = apply_activation(activation, total)
+    return result
 
 
-@njit
-def compute_step(plan, values, previous, symbol, previous_symbol, clip):
-    """Values of all computed units for one time step; `previous_symbol` is -1 at the first one."""
-    for p in range(plan.size[0]):
-        kind = plan.kind[p]
+@inlined
+def compute_step(
+    size, unit, kinds, activations, biases, now, before, begins, forward_ends, sources, weights,
+    values, row, previous, symbol, previous_symbol, clip,
+):  # fmt: skip
+    """Values of all computed units for one time step, written to values[row : row + size].
+
+    The parts of the plan come one by one, and `values` is flat: taking an array out of a tuple, or a row out of an
+    array, costs a reference count, and those cost more than the step. The step before is at `previous`; at the first
+    step `previous_symbol` is -1.
+    """
+    for p in range(size):
+        kind = kinds[p]
         if kind & TABLE_ONLY:
-            values[p] = plan.now[p, symbol]
-            continue
-        begin, middle, end = plan.begin[p], plan.forward_end[p], plan.begin[p + 1]
-        if kind & PRODUCT_UNIT:
+            values[row + p] = now[p, symbol]
+        else:
+            begin, middle, end = begins[p], forward_ends[p], begins[p + 1]
             if previous_symbol < 0:
                 end = middle
-            total = 1.0
-            if kind & INPUT_UNIT:
-                total = 1.0 if plan.unit[p] == symbol else 0.0
-            elif begin == end:
-                total = 0.0
-            for e in range(begin, middle):
-                total *= plan.weight[e] * values[plan.source[e]]
-            for e in range(middle, end):
-                total *= plan.weight[e] * previous[plan.source[e]]
-        else:
-            total = plan.now[p, symbol]
-            if kind & INPUT_UNIT:
-                total = 1.0 if plan.unit[p] == symbol else 0.0
-            for e in range(begin, middle):
-                total += plan.weight[e] * values[plan.source[e]]
-            if previous_symbol >= 0:
-                if kind & PREVIOUS_INPUTS:
-                    total += plan.before[p, previous_symbol]
+            if kind & PRODUCT_UNIT:
+                total = 1.0
+                if kind & INPUT_UNIT:
+                    total = 1.0 if unit[p] == symbol else 0.0
+                elif begin == end:
+                    total = 0.0
+                for e in range(begin, middle):
+                    total *= weights[e] * values[row + sources[e]]
                 for e in range(middle, end):
-                    total += plan.weight[e] * previous[plan.source[e]]
-        values[p] = finish(plan, p, kind, total, clip)
+                    total *= weights[e] * values[previous + sources[e]]
+            else:
+                total = now[p, symbol]
+                if kind & INPUT_UNIT:
+                    total = 1.0 if unit[p] == symbol else 0.0
+                for e in range(begin, middle):
+                    total += weights[e] * values[row + sources[e]]
+                if kind & PREVIOUS_INPUTS and previous_symbol >= 0:
+                    total += before[p, previous_symbol]
+                for e in range(middle, end):
+                    total += weights[e] * values[previous + sources[e]]
+            values[row + p] = finish(kind, activations[p], biases[p], total, clip)
 
 
-@njit(inline="always")
-def output_total(plan, values, num_symbols):
+@inlined
+def output_total(outputs, values, row, num_symbols):
     """Sum of the outputs that are above 0."""
     total = 0.0
     for s in range(num_symbols):
-        x = values[plan.output[s]]
+        x = values[row + outputs[s]]
         if x > 0.0:
             total += x
     return total
 
 
-@njit(inline="always")
-def probability(plan, values, symbol, total, num_symbols):
-    """Probability of `symbol`, given `output_total`; NaN where outputs overflow."""
+@inlined
+def probability(x, total, num_symbols):
+    """Probability of the symbol with output `x`, given `output_total`; NaN where outputs overflow."""
     if total == 0.0:
-        return 1.0 / num_symbols
-    x = values[plan.output[symbol]]
-    return 0.0 if x <= 0.0 else x / total
+        result = 1.0 / num_symbols
+    elif x <= 0.0:
+        result = 0.0
+    else:
+        result = x / total
+    return result

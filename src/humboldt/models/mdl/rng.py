@@ -5,8 +5,9 @@ depends on its seed alone and can be saved and restored.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from humboldt.models.mdl.jit import compiled
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -20,7 +21,7 @@ def seed_states(seed: int, count: int) -> NDArray[np.uint64]:
     return np.array(states, dtype=np.uint64)
 
 
-@njit
+@compiled
 def next_word(state):
     """The next 64 random bits."""
     state[0] += _GAMMA
@@ -30,19 +31,19 @@ def next_word(state):
     return z ^ (z >> _S31)
 
 
-@njit
+@compiled
 def uniform(state):
     """A float in [0, 1)."""
     return np.float64(next_word(state) >> _S11) * (1.0 / 9007199254740992.0)
 
 
-@njit
+@compiled
 def below(state, n):
     """A whole number from 0 to n - 1."""
     return np.int64(((next_word(state) >> _S32) * np.uint64(n)) >> _S32)
 
 
-@njit
+@compiled
 def geometric(state):
     """1 with probability 1/2, 2 with 1/4, 3 with 1/8 ..."""
     count = 1
@@ -53,7 +54,7 @@ def geometric(state):
     return count
 
 
-@njit
+@compiled
 def random_bit(word, n):
     """Position of the n-th (from 0) bit that is set in `word`."""
     place = 0
@@ -65,7 +66,7 @@ def random_bit(word, n):
         place += 1
 
 
-@njit
+@compiled
 def count_bits(word):
     """How many bits are set in a non-negative `word`."""
     count = 0
