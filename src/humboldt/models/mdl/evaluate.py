@@ -99,7 +99,7 @@ def _evaluate_genome(sources):
     def evaluate_genome(plan, units, edges, trie, memo, num_symbols, clip):
         _ = sources  # see jit.py
         make_plan(plan, units, len(units), edges, len(edges), num_symbols, clip)
-        return trie_bits(plan, trie, memo, num_symbols, clip)
+        return trie_bits(plan, trie, memo, num_symbols, clip, math.inf)
 
     return evaluate_genome
 

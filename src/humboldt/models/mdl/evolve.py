@@ -59,6 +59,7 @@ class Rules(NamedTuple):
     num_elite: int
     keep_distinct: bool
     clip: float
+    strict: bool  # an offspring that is worse than the loser dies at once
     pressure: float  # weight of |G| in selection
 
 
@@ -131,14 +132,16 @@ def hash_genome(units, edges, sizes):
 
 
 @compiled
-def _data_bits(h1, h2, rules, trie, cache, scratch):
-    """|D:G| of the genome in scratch."""
+def _data_bits(h1, h2, rules, trie, cache, scratch, bound):
+    """|D:G| of the genome in scratch, or, negative, a part of it that is more than `bound`."""
     slot = np.int64(h1 & np.uint64(len(cache.key_1) - 1))
     if cache.key_1[slot] == h1 and cache.key_2[slot] == h2:
-        return cache.data[slot]
+        bits = cache.data[slot]
+        if bits >= 0.0 or -bits > bound:
+            return bits
     sizes = scratch.sizes
     make_plan(scratch.plan, scratch.units, sizes[0], scratch.edges, sizes[1], rules.num_symbols, rules.clip)
-    bits = trie_bits(scratch.plan, trie, scratch.memo, rules.num_symbols, rules.clip)
+    bits = trie_bits(scratch.plan, trie, scratch.memo, rules.num_symbols, rules.clip, bound)
     cache.key_1[slot] = h1
     cache.key_2[slot] = h2
     cache.data[slot] = bits
@@ -230,11 +233,49 @@ def start_island(sources):
         for i in range(len(population.grammar)):
             random_genome(population.rng, scratch.units, scratch.edges, scratch.sizes, rules.num_symbols, rules.allowed)
             h1, h2 = hash_genome(scratch.units, scratch.edges, scratch.sizes)
-            data = _data_bits(h1, h2, rules, trie, cache, scratch)
+            data = _data_bits(h1, h2, rules, trie, cache, scratch, np.inf)
             grammar = grammar_bits(scratch.units, scratch.edges, scratch.sizes, scratch.degrees, rules.activation_bits)
             _store(population, i, scratch, grammar, data)
 
     return start_island
+
+
+@entry
+def migrate_ring(sources):
+    """Send tournament winners of each island to the next one, where they take the places of losers."""
+
+    def migrate_ring(populations, num_migrants, tournament_size, pressures):
+        _ = sources  # see jit.py
+        count = len(populations)
+        chosen = np.zeros((count, num_migrants), np.int64)
+        for k in range(count):
+            for m in range(num_migrants):
+                chosen[k, m] = tournament(populations[k], tournament_size, pressures[k])[0]
+        # All are chosen before any arrives: copies first.
+        first = populations[0]
+        units = np.zeros((count, num_migrants, first.units.shape[1]), np.int64)
+        edges = np.zeros((count, num_migrants, first.edges.shape[1]), np.int64)
+        sizes = np.zeros((count, num_migrants, 2), np.int64)
+        lengths = np.zeros((count, num_migrants, 2))
+        for k in range(count):
+            for m in range(num_migrants):
+                i = chosen[k, m]
+                units[k, m] = populations[k].units[i]
+                edges[k, m] = populations[k].edges[i]
+                sizes[k, m] = populations[k].sizes[i]
+                lengths[k, m, 0] = populations[k].grammar[i]
+                lengths[k, m, 1] = populations[k].data[i]
+        for k in range(count):
+            target = populations[(k + 1) % count]
+            for m in range(num_migrants):
+                i = tournament(target, tournament_size, pressures[(k + 1) % count])[1]
+                target.units[i] = units[k, m]
+                target.edges[i] = edges[k, m]
+                target.sizes[i] = sizes[k, m]
+                target.grammar[i] = lengths[k, m, 0]
+                target.data[i] = lengths[k, m, 1]
+
+    return migrate_ring
 
 
 @entry
@@ -282,7 +323,12 @@ def advance_island(sources):
                 grammar = grammar_bits(
                     scratch.units, scratch.edges, scratch.sizes, scratch.degrees, rules.activation_bits
                 )
-                data = _data_bits(h1, h2, rules, trie, cache, scratch)
+                bound = np.inf
+                if rules.strict:
+                    bound = rules.pressure * (population.grammar[loser] - grammar) + population.data[loser]
+                data = _data_bits(h1, h2, rules, trie, cache, scratch, bound)
+                if data < 0.0 or data > bound:
+                    continue
                 if scratch.elite[loser] and not grammar + data < population.grammar[loser] + population.data[loser]:
                     continue
                 scratch.present[np.int64(scratch.hashes[loser] & mask)] -= 1

@@ -88,8 +88,9 @@ def _intern(
 
 
 @compiled
-def trie_bits(plan, trie, memo, num_symbols, clip):
-    """|D:G| of the network in `plan`. Stops at the first impossible symbol."""
+def trie_bits(plan, trie, memo, num_symbols, clip, bound):
+    """|D:G| of the network in `plan`. Stops at the first impossible symbol, and (returning the negative of the bits so
+    far) as soon as these are more than `bound`."""
     parent, symbol, next_start, next_symbol, next_count = trie
     sizes, unit, _, kinds, activations, biases, now, before, forward_ends, begins, sources, weights, outputs, kept = (
         plan
@@ -143,4 +144,6 @@ def trie_bits(plan, trie, memo, num_symbols, clip):
                 cost = -math.log2(p) if p != 1.0 else 0.0
                 costs[step * num_symbols + s] = cost
             bits += next_count[c] * cost
+        if bits > bound:
+            return -bits
     return bits
