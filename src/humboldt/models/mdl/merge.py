@@ -57,7 +57,7 @@ def new_memo(num_nodes: int, max_units: int, num_symbols: int) -> Memo:
 
 
 @inlined
-def _intern(
+def intern_state(
     words, kept, num_kept, uses_symbol, slot_state, slot_clock, clock, row_of_state, symbol_of_state,
     row, symbol, num_states,
 ):  # fmt: skip
@@ -120,7 +120,7 @@ def trie_bits(plan, trie, memo, num_symbols, clip, bound):
             totals[step] = output_total(outputs, values, row, num_symbols)
             for s in range(num_symbols):
                 costs[step * num_symbols + s] = -1.0
-            reached = _intern(
+            reached = intern_state(
                 words, kept, num_kept, uses_symbol, slot_state, slot_clock, clock, row_of_state, symbol_of_state,
                 row, read, num_states,
             )  # fmt: skip
