@@ -81,5 +81,8 @@ class MDLNetwork(eqx.Module):
     def __call__(self, tokens: Int[Array, " time"], *, key: Array | None = None) -> Float[Array, "time vocab"]:
         """Logits after each token: log-probabilities, minus infinity where the network excludes a symbol."""
         del key  # nothing here is random
-        _, distributions = jax.lax.scan(self.step, self.init_state(), tokens)
-        return jnp.log(distributions)
+        # A plain function: JAX hashes what it scans, and a bound method would hash the weights.
+        _, distributions = jax.lax.scan(lambda state, token: self.step(state, token), self.init_state(), tokens)
+        # log(0) has the right value but no finite gradient, not even times 0.
+        possible = distributions > 0
+        return jnp.where(possible, jnp.log(jnp.where(possible, distributions, 1.0)), -jnp.inf)

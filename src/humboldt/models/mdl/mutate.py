@@ -1,6 +1,6 @@
 """Small random changes to a genome, in place.
 
-The first nine are those of the reference code of Lan et al. (2022), with the same choices inside each; the last three
+The first nine are those of the reference code of Lan et al. (2022), with the same choices inside each; the last four
 are ours. One departure holds for all: a forward edge that would close a cycle is never made (the reference makes it,
 pays for it, and leaves it out when it runs the network).
 """
@@ -38,10 +38,11 @@ OPERATORS = (
     "replace_weight",
     "rewire_edge",
     "flip_edge",
+    "add_memory",
 )
 NUM_OPERATORS = len(OPERATORS)
 # Relative rates; an operator that does not apply to a network drops out of the draw.
-REFERENCE_RATES = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
+REFERENCE_RATES = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0)
 NO_BIAS = 1  # weight word of a unit without bias: numerator 0, denominator 1
 
 
@@ -256,6 +257,31 @@ def _move_edge(rng, units, edges, sizes, num_symbols, flip):
 
 
 @compiled
+def _add_memory(rng, units, edges, sizes, num_symbols, allowed, allow_product):
+    """A new unit that keeps its value (recurrent edge of weight 1 to itself), read from and written to at random.
+
+    The reference needs several unrewarded steps for this, and every counter begins with it.
+    """
+    if sizes[0] >= len(units) or sizes[1] + 4 > len(edges):
+        return False
+    new = sizes[0]
+    product = below(rng, 2) if allow_product and below(rng, 4) == 0 else 0
+    units[new] = (product << PRODUCT) | (allowed[below(rng, len(allowed))] << ACTIVATION) | NO_BIAS
+    sizes[0] += 1
+    insert_edge(edges, sizes, pack_edge(new, new, 1, UNIT_WEIGHT))
+    for _ in range(1 + below(rng, 2)):
+        source = _random_source(rng, sizes, num_symbols)
+        if source != new and _find(edges, sizes, source, new, 0) < 0:
+            insert_edge(edges, sizes, pack_edge(source, new, 0, random_weight(rng)))
+    # To any unit but the sources above it: a forward edge to one of those would close a cycle.
+    recurrent = below(rng, 2)
+    free = _targets(units, edges, sizes, num_symbols, new, recurrent)
+    target = random_bit(free, below(rng, count_bits(free)))  # outputs are always free
+    insert_edge(edges, sizes, pack_edge(new, target, recurrent, random_weight(rng)))
+    return True
+
+
+@compiled
 def apply_operator(rng, operator, units, edges, sizes, num_symbols, allowed, allow_product):
     """Apply operator number `operator`; False, and no change, if it does not apply to this genome."""
     if operator == 0:
@@ -291,6 +317,8 @@ def apply_operator(rng, operator, units, edges, sizes, num_symbols, allowed, all
         return True
     if operator == 8 or operator == 9:
         return _change_weight(rng, units, edges, sizes, num_symbols, operator == 9)
+    if operator == 12:
+        return _add_memory(rng, units, edges, sizes, num_symbols, allowed, allow_product)
     return _move_edge(rng, units, edges, sizes, num_symbols, operator == 11)
 
 
