@@ -127,7 +127,7 @@ def test_reference_settings_are_the_published_ones():
     ("change", "message"),
     [
         ({"population_size": 2}, "population_size is 2. It must be from 4"),
-        ({"max_units": 100}, "max_units is 100. It must be from 4 to 62"),
+        ({"max_hidden": 100}, "max_hidden is 100. It must be from 1 to 58"),
         ({"pressures": ()}, "pressures"),
         ({"rates": (1.0,)}, "rates .* one for each of add_unit"),
         ({"activations": ("tahn",)}, "Did you mean 'tanh'"),
@@ -141,8 +141,10 @@ def test_wrong_settings_are_refused(change, message):
 
 
 def test_capacities_and_processes_are_checked():
-    with pytest.raises(UsageError, match="3 symbols need 6 units"):
-        start(TRIE, dataclasses.replace(SMALL, max_units=6), 1)
+    with pytest.raises(UsageError, match="3 symbols and max_hidden 57 make 63 units"):
+        start(TRIE, dataclasses.replace(SMALL, max_hidden=57), 1)
+    with pytest.raises(UsageError, match=r"max_edges is 4, but .* 5 symbols"):
+        start(trie_of(["abcd"], ("#", "a", "b", "c", "d")), dataclasses.replace(SMALL, max_edges=4), 1)
     with pytest.raises(UsageError, match="processes is 0"):
         Islands(TRIE, SMALL, processes=0)
 

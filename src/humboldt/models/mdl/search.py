@@ -34,7 +34,7 @@ from humboldt.models.mdl.evolve import (
     migrate_ring,
     start_island,
 )
-from humboldt.models.mdl.genome import unpack
+from humboldt.models.mdl.genome import MAX_UNITS, unpack
 from humboldt.models.mdl.merge import new_memo
 from humboldt.models.mdl.network import Network
 from humboldt.models.mdl.plan import new_plan
@@ -145,7 +145,7 @@ class _Worker:
     """One process's compiled code, corpus and working memory."""
 
     def __init__(self, trie: Trie, settings: SearchSettings) -> None:
-        units, edges, members = settings.max_units, settings.max_edges, settings.population_size
+        units, edges, members = _max_units(trie, settings), settings.max_edges, settings.population_size
         self.trie = trie.arrays
         self.rules = [_rules(trie, settings, pressure) for pressure in settings.pressures]
         self.cache = Cache(np.zeros(CACHE_SLOTS, np.uint64), np.zeros(CACHE_SLOTS, np.uint64), np.zeros(CACHE_SLOTS))
@@ -186,15 +186,25 @@ def _rules(trie: Trie, settings: SearchSettings, pressure: float) -> Rules:
     )
 
 
+def _max_units(trie: Trie, settings: SearchSettings) -> int:
+    units = 2 * trie.num_symbols + settings.max_hidden
+    if units > MAX_UNITS:
+        raise UsageError(
+            f"{trie.num_symbols} symbols and max_hidden {settings.max_hidden} make {units} units; {MAX_UNITS} is the "
+            "most a genome can hold. Lower max_hidden."
+        )
+    return units
+
+
 def start(trie: Trie, settings: SearchSettings, seed: int) -> SearchState:
     """Random populations on all islands, evaluated. Island k's random numbers depend on (seed, k) alone."""
-    if 2 * trie.num_symbols >= settings.max_units:
+    if trie.num_symbols > settings.max_edges:
         raise UsageError(
-            f"max_units is {settings.max_units}, but {trie.num_symbols} symbols need {2 * trie.num_symbols} units "
-            "before the first hidden one. Raise max_units."
+            f"max_edges is {settings.max_edges}, but starting networks for {trie.num_symbols} symbols have one edge per "
+            "symbol. Raise max_edges."
         )
     k, n, r = settings.num_islands, settings.population_size, settings.num_rings
-    u, e = settings.max_units, settings.max_edges
+    u, e = _max_units(trie, settings), settings.max_edges
     state = SearchState(
         units=np.zeros((k, n, u), np.int64),
         edges=np.zeros((k, n, e), np.int64),

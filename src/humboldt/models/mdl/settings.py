@@ -32,8 +32,8 @@ class SearchSettings:
     migration_interval: int = 25  # generations; reference: 1,000
     migration_ratio: float = 0.01  # part of a population that is sent on; reference code
     restart_after: int = 500  # generations without improvement in a ring before it starts afresh; 0: never (reference)
-    max_units: int = 32  # reference: 1,024, never nearly reached
-    max_edges: int = 64
+    max_hidden: int = 8  # units beyond inputs and outputs; room to grow costs time where |G| weighs little
+    max_edges: int = 32  # reference: no limit on edges, 1,024 units
     clip: float = SEARCH_CLIP  # reference code
 
     def __post_init__(self) -> None:
@@ -49,7 +49,7 @@ class SearchSettings:
             ("tournament_size", 2, self.population_size // 2),
             ("migration_interval", 1, 10**9),
             ("restart_after", 0, 10**9),
-            ("max_units", 4, MAX_UNITS),
+            ("max_hidden", 1, MAX_UNITS - 4),
             ("max_edges", 4, 250),
             ("elite_ratio", 0.0, 0.5),
             ("migration_ratio", 0.0, 0.5),
