@@ -200,8 +200,8 @@ def start(trie: Trie, settings: SearchSettings, seed: int) -> SearchState:
     """Random populations on all islands, evaluated. Island k's random numbers depend on (seed, k) alone."""
     if trie.num_symbols > settings.max_edges:
         raise UsageError(
-            f"max_edges is {settings.max_edges}, but starting networks for {trie.num_symbols} symbols have one edge per "
-            "symbol. Raise max_edges."
+            f"max_edges is {settings.max_edges}, but starting networks for {trie.num_symbols} symbols have one edge "
+            "per symbol. Raise max_edges."
         )
     k, n, r = settings.num_islands, settings.population_size, settings.num_rings
     u, e = _max_units(trie, settings), settings.max_edges
