@@ -29,9 +29,9 @@ class SearchSettings:
     rates: tuple[float, ...] = (1.0,) * len(OPERATORS)  # of the operators in `mutate.OPERATORS`
     keep_distinct: bool = True  # an offspring equal to a living member is not born; reference: no
     strict: bool = True  # an offspring worse than the tournament's loser dies at once; reference: no
-    migration_interval: int = 25  # generations; reference: 1,000
+    migration_interval: int = 50  # generations; reference: 1,000
     migration_ratio: float = 0.01  # part of a population that is sent on; reference code
-    restart_after: int = 500  # generations without improvement in a ring before it starts afresh; 0: never (reference)
+    restart_after: int = 1500  # generations without improvement in a ring before it starts afresh; 0: never (reference)
     max_hidden: int = 8  # units beyond inputs and outputs; room to grow costs time where |G| weighs little
     max_edges: int = 32  # reference: no limit on edges, 1,024 units
     clip: float = SEARCH_CLIP  # reference code
