@@ -6,16 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from humboldt.models.mdl.activations import ACTIVATIONS, PAPER_ACTIVATIONS, activation_ids
+from humboldt.models.mdl.edit import perturbed_weight, random_weight
 from humboldt.models.mdl.encoding import choice_bits, encoding_length
-from humboldt.models.mdl.evolve import grammar_bits, hash_genome
 from humboldt.models.mdl.genome import pack, unpack
+from humboldt.models.mdl.measure import grammar_bits, hash_genome
 from humboldt.models.mdl.mutate import (
     OPERATORS,
     apply_operator,
     mutate,
-    perturbed_weight,
     random_genome,
-    random_weight,
 )
 from humboldt.models.mdl.network import Edge, Network, Unit, Weight, published_networks
 from humboldt.models.mdl.rng import below, geometric, seed_states, uniform

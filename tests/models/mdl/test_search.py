@@ -7,8 +7,9 @@ from humboldt.errors import UsageError
 from humboldt.models.mdl.encoding import encoding_length
 from humboldt.models.mdl.evaluate import evaluate_slow
 from humboldt.models.mdl.genome import unpack
-from humboldt.models.mdl.search import Islands, SearchState, start
+from humboldt.models.mdl.search import Islands, start
 from humboldt.models.mdl.settings import SearchSettings
+from humboldt.models.mdl.state import SearchState
 
 from .helpers import an_bn_grammar, sample, trie_of
 

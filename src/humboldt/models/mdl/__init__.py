@@ -24,9 +24,9 @@ from humboldt.models.mdl.network import Unit as Unit
 from humboldt.models.mdl.network import Weight as Weight
 from humboldt.models.mdl.network import published_networks as published_networks
 from humboldt.models.mdl.search import Islands as Islands
-from humboldt.models.mdl.search import Progress as Progress
-from humboldt.models.mdl.search import SearchState as SearchState
 from humboldt.models.mdl.search import start as start
 from humboldt.models.mdl.settings import SearchSettings as SearchSettings
+from humboldt.models.mdl.state import Progress as Progress
+from humboldt.models.mdl.state import SearchState as SearchState
 from humboldt.models.mdl.stream import StateGraph as StateGraph
 from humboldt.models.mdl.stream import Stepper as Stepper

@@ -5,13 +5,18 @@ are ours. One departure holds for all: a forward edge that would close a cycle i
 pays for it, and leaves it out when it runs the network).
 """
 
+from humboldt.models.mdl.edit import (
+    delete_edge,
+    find_edge,
+    free_targets,
+    insert_edge,
+    perturbed_weight,
+    random_source,
+    random_weight,
+)
 from humboldt.models.mdl.genome import (
     ACTIVATION,
-    NEGATIVE,
-    NUMERATOR,
     PRODUCT,
-    SOURCE,
-    TERM_MASK,
     UNIT_WEIGHT,
     WEIGHT_MASK,
     edge_recurrent,
@@ -19,11 +24,10 @@ from humboldt.models.mdl.genome import (
     edge_target,
     has_bias,
     pack_edge,
-    pack_weight,
     unit_activation,
 )
 from humboldt.models.mdl.jit import compiled
-from humboldt.models.mdl.rng import below, count_bits, geometric, random_bit, uniform
+from humboldt.models.mdl.rng import below, count_bits, random_bit, uniform
 
 OPERATORS = (
     "add_unit",
@@ -47,92 +51,13 @@ NO_BIAS = 1  # weight word of a unit without bias: numerator 0, denominator 1
 
 
 @compiled
-def random_weight(rng):
-    """Random sign; numerator and denominator 1 with probability 1/2, 2 with 1/4, ..."""
-    return pack_weight(below(rng, 2), geometric(rng), geometric(rng))
-
-
-@compiled
-def perturbed_weight(rng, weight):
-    """One up or down in the numerator or denominator, or (the likelier the nearer to 0) the other sign."""
-    numerator = (weight >> NUMERATOR) & TERM_MASK
-    denominator = weight & TERM_MASK
-    flip = max(0.0, 1.0 - numerator / denominator)
-    draw = uniform(rng) * (2.0 + flip)
-    if draw < flip:
-        return weight ^ (1 << NEGATIVE)
-    if draw < flip + 1.0:
-        step = 1 if numerator == 1 or (below(rng, 2) and numerator < TERM_MASK) else -1
-        return weight + (step << NUMERATOR)
-    step = 1 if denominator == 1 or (below(rng, 2) and denominator < TERM_MASK) else -1
-    return weight + step
-
-
-@compiled
-def insert_edge(edges, sizes, word):
-    """Put an edge where it belongs in the order."""
-    place = sizes[1]
-    while place > 0 and edges[place - 1] > word:
-        edges[place] = edges[place - 1]
-        place -= 1
-    edges[place] = word
-    sizes[1] += 1
-
-
-@compiled
-def delete_edge(edges, sizes, place):
-    """Take out the edge at `place`."""
-    for e in range(place, sizes[1] - 1):
-        edges[e] = edges[e + 1]
-    sizes[1] -= 1
-
-
-@compiled
-def _find(edges, sizes, source, target, recurrent):
-    wanted = pack_edge(source, target, recurrent, 0) >> SOURCE
-    for e in range(sizes[1]):
-        if edges[e] >> SOURCE == wanted:
-            return e
-    return -1
-
-
-@compiled
-def _targets(units, edges, sizes, num_symbols, source, recurrent):
-    """Mask of the units to which an edge of this kind can be added from `source`."""
-    free = ((1 << sizes[0]) - 1) & ~((1 << num_symbols) - 1)
-    for e in range(sizes[1]):
-        if edge_source(edges[e]) == source and edge_recurrent(edges[e]) == recurrent:
-            free &= ~(1 << edge_target(edges[e]))
-    if not recurrent:
-        above = 1 << source  # units from which `source` is reached by forward edges: an edge to one closes a cycle
-        changed = True
-        while changed:
-            changed = False
-            for e in range(sizes[1]):
-                word = edges[e]
-                new = not (above >> edge_source(word)) & 1
-                if new and not edge_recurrent(word) and (above >> edge_target(word)) & 1:
-                    above |= 1 << edge_source(word)
-                    changed = True
-        free &= ~above
-    return free
-
-
-@compiled
-def _random_source(rng, sizes, num_symbols):
-    """An input or hidden unit: outputs feed nothing."""
-    source = below(rng, sizes[0] - num_symbols)
-    return source if source < num_symbols else source + num_symbols
-
-
-@compiled
 def _add_edge(rng, units, edges, sizes, num_symbols, weight):
     if sizes[1] >= len(edges):
         return False
     recurrent = below(rng, 2)
     for _ in range(8):
-        source = _random_source(rng, sizes, num_symbols)
-        free = _targets(units, edges, sizes, num_symbols, source, recurrent)
+        source = random_source(rng, sizes, num_symbols)
+        free = free_targets(units, edges, sizes, num_symbols, source, recurrent)
         if free:
             target = random_bit(free, below(rng, count_bits(free)))
             insert_edge(edges, sizes, pack_edge(source, target, recurrent, weight))
@@ -182,7 +107,7 @@ def _remove_unit(rng, units, edges, sizes, num_symbols):
                 continue
             source, target = edge_source(old[i]), edge_target(old[o])
             recurrent = edge_recurrent(old[i]) | edge_recurrent(old[o])
-            if sizes[1] < len(edges) and _find(edges, sizes, source, target, recurrent) < 0:
+            if sizes[1] < len(edges) and find_edge(edges, sizes, source, target, recurrent) < 0:
                 insert_edge(edges, sizes, pack_edge(source, target, recurrent, old[i] & WEIGHT_MASK))
     last = sizes[0] - 1
     units[gone] = units[last]
@@ -245,11 +170,11 @@ def _move_edge(rng, units, edges, sizes, num_symbols, flip):
     if flip:
         recurrent = 1 - recurrent
     elif below(rng, 2):
-        source = _random_source(rng, sizes, num_symbols)
+        source = random_source(rng, sizes, num_symbols)
     else:
         target = num_symbols + below(rng, sizes[0] - num_symbols)
     delete_edge(edges, sizes, place)
-    if (_targets(units, edges, sizes, num_symbols, source, recurrent) >> target) & 1:
+    if (free_targets(units, edges, sizes, num_symbols, source, recurrent) >> target) & 1:
         insert_edge(edges, sizes, pack_edge(source, target, recurrent, word & WEIGHT_MASK))
         return True
     insert_edge(edges, sizes, word)
@@ -270,12 +195,12 @@ def _add_memory(rng, units, edges, sizes, num_symbols, allowed, allow_product):
     sizes[0] += 1
     insert_edge(edges, sizes, pack_edge(new, new, 1, UNIT_WEIGHT))
     for _ in range(1 + below(rng, 2)):
-        source = _random_source(rng, sizes, num_symbols)
-        if source != new and _find(edges, sizes, source, new, 0) < 0:
+        source = random_source(rng, sizes, num_symbols)
+        if source != new and find_edge(edges, sizes, source, new, 0) < 0:
             insert_edge(edges, sizes, pack_edge(source, new, 0, random_weight(rng)))
     # To any unit but the sources above it: a forward edge to one of those would close a cycle.
     recurrent = below(rng, 2)
-    free = _targets(units, edges, sizes, num_symbols, new, recurrent)
+    free = free_targets(units, edges, sizes, num_symbols, new, recurrent)
     target = random_bit(free, below(rng, count_bits(free)))  # outputs are always free
     insert_edge(edges, sizes, pack_edge(new, target, recurrent, random_weight(rng)))
     return True
