@@ -1,0 +1,142 @@
+"""How many networks per second does the search try, on one core?
+
+    python benchmarks/mdl_search.py [--seconds 10] [--repeats 5]
+
+The corpus is a^n b^n, 100 strings, p = 0.3, seed 100 (that of the paper). One try is everything: selection, mutation,
+code length, evaluation, replacement. Baselines: the reference implementation (taucompling/mdlrnn), measured at 2,700
+tries per second and core on this corpus with its cache; and our own plain-Python evaluation, measured here, of the
+networks the search holds at the end (evaluation alone, no mutation, no selection).
+
+Two settings are timed: the published search (`SearchSettings.reference`, a single island), where the comparison is like
+for like, and our default, whose offspring are larger and less often known already.
+
+Prints one JSON record to stdout, and what it is doing to stderr.
+"""
+
+import argparse
+import dataclasses
+import json
+import platform
+import statistics
+import sys
+import time
+from datetime import UTC, datetime
+
+import numba
+import numpy as np
+
+from humboldt import __version__
+from humboldt.models.mdl import Islands, SearchSettings, Trie, build_trie, evaluate_slow, start
+from humboldt.models.mdl.genome import unpack
+
+REFERENCE_PER_SECOND = 2700
+SYMBOLS = ("#", "a", "b")
+
+
+def corpus() -> Trie:
+    """S -> a X b; X -> a X b with probability 0.7, else nothing. One draw per expansion, S's single rule included."""
+    random = np.random.RandomState(100)
+    strings = []
+    for _ in range(100):
+        random.choice(1, p=[1.0])
+        n = 1
+        while random.choice(2, p=[0.7, 0.3]) == 0:
+            n += 1
+        strings.append([1] * n + [2] * n)
+    return build_trie(strings, len(SYMBOLS))
+
+
+def note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def measure(trie: Trie, settings: SearchSettings, seconds: float, repeats: int) -> dict[str, float]:
+    """Tries per second of CPU time and of wall time over `repeats` stretches, after a warm-up."""
+    began = time.perf_counter()
+    state = start(trie, settings, seed=1)
+    islands = Islands(trie, settings)
+    islands.advance(state, 1)
+    compile_seconds = time.perf_counter() - began
+    began = time.perf_counter()
+    while time.perf_counter() - began < seconds / 2:  # warm-up: from random networks to a working population
+        islands.advance(state, 10)
+    rates, wall_rates = [], []
+    for _ in range(repeats):
+        before, cpu, wall = state.evaluations, time.process_time(), time.perf_counter()
+        while time.perf_counter() - wall < seconds / repeats:
+            islands.advance(state, 10)
+        tried = state.evaluations - before
+        rates.append(tried / (time.process_time() - cpu))
+        wall_rates.append(tried / (time.perf_counter() - wall))
+    members = [
+        (island, member) for island in range(settings.num_islands) for member in range(0, settings.population_size, 10)
+    ]
+    networks = [
+        unpack(state.units[i, m, : state.sizes[i, m, 0]], state.edges[i, m, : state.sizes[i, m, 1]], SYMBOLS)
+        for i, m in members
+    ]
+    cpu = time.process_time()
+    for network in networks:
+        evaluate_slow(network, trie)
+    slow = len(networks) / (time.process_time() - cpu)
+    median = statistics.median(rates)
+    return {
+        "compile_or_load_seconds": round(compile_seconds, 2),
+        "per_second_median": round(median),
+        "per_second_min": round(min(rates)),
+        "per_second_max": round(max(rates)),
+        "per_wall_second_median": round(statistics.median(wall_rates)),
+        "times_reference": round(median / REFERENCE_PER_SECOND, 1),
+        "plain_python_evaluations_per_second": round(slow, 1),
+        "times_plain_python_evaluation": round(median / slow),
+        "best_mdl": round(state.progress().mdl, 1),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument(
+        "--seconds", type=float, default=10.0, help="steady state per setting (after half of it warm-up)"
+    )
+    parser.add_argument("--repeats", type=int, default=5)
+    options = parser.parse_args()
+    trie = corpus()
+    cases = {
+        "reference_rules": dataclasses.replace(SearchSettings.reference(num_islands=1)),
+        "default": SearchSettings(),
+    }
+    results = {}
+    for name, settings in cases.items():
+        note(f"{name}: {settings.num_islands} island(s) of {settings.population_size} ...")
+        results[name] = measure(trie, settings, options.seconds, options.repeats)
+        note(f"  {results[name]}")
+    record = {
+        "benchmark": "mdl_search",
+        "unit": "networks tried per second of CPU time, one core",
+        "corpus": "an_bn, 100 strings, p 0.3, seed 100",
+        "baseline": {"name": "taucompling/mdlrnn", "per_second": REFERENCE_PER_SECOND},
+        "results": results,
+        "repeats": options.repeats,
+        "seconds": options.seconds,
+        "machine": {"processor": _processor(), "system": platform.platform()},
+        "versions": {
+            "humboldt": __version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "numba": numba.__version__,
+        },
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    print(json.dumps(record))
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
+    except OSError:
+        return platform.processor() or "unknown"
+
+
+if __name__ == "__main__":
+    main()
