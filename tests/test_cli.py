@@ -186,3 +186,18 @@ def test_help_does_not_import_jax():
     code = "import sys, humboldt.cli; print('jax' in sys.modules or 'rich' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"
     assert "Usage" in call("--help").stdout
+
+
+def test_check_says_how_somebody_elses_task_differs(tmp_path: Path):
+    theirs = tmp_path / "theirs.jsonl"
+    theirs.write_text('{"input": "1 + 2 * 3", "target": "4"}\n{"input": "1 + 2", "target": "3"}\n')
+    done = call("check", "chomsky", "modular_arithmetic_simple", str(theirs))
+    assert done.returncode == 1 and "left to right" in done.stdout
+    ours = call("data", "chomsky", "modular_arithmetic_simple", "--count", "50").stdout
+    theirs.write_text(ours)
+    assert call("check", "chomsky", "modular_arithmetic_simple", str(theirs)).returncode == 0
+    theirs.write_text("not json")
+    done = call("check", "chomsky", "modular_arithmetic_simple", str(theirs))
+    assert done.returncode == 2 and "line 1" in done.stderr.lower() and "Traceback" not in done.stderr
+    assert call("check", "chomsky", "parity", str(theirs)).returncode == 2
+    assert call("check", "chomsky", "parity_check", str(tmp_path / "none")).returncode == 2

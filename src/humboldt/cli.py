@@ -140,6 +140,24 @@ def data(
         print(json.dumps({"input": " ".join(source), "target": " ".join(target)}, ensure_ascii=False))
 
 
+@app.command()
+def check(
+    suite: Annotated[str, typer.Argument(help="The suite, e.g. chomsky.")],
+    task: Annotated[str, typer.Argument(help="The task, e.g. parity_check.")],
+    file: Annotated[Path, typer.Argument(help='Somebody else\'s examples: JSON lines {"input": ..., "target": ...}.')],
+    as_records: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say whether somebody else's examples of a task agree with our definition. Exit 1 if they do not."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"`{file}` cannot be read: {error}. Give a text file of JSON lines.") from error
+    report = suites.get(suite).check(task, lines)
+    print(json.dumps(report.to_dict(), ensure_ascii=False) if as_records else str(report))
+    if not report.agrees:
+        raise typer.Exit(1)
+
+
 def _announce(study: Study) -> None:
     """What will run, how it differs from the paper, and how long it will take."""
     pending = study.pending()

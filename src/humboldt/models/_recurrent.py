@@ -9,6 +9,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from humboldt.models._cell import AbstractCell
 from humboldt.models._linear import Linear
+from humboldt.models._memory import MemoryCell
 from humboldt.models._unroll import unroll
 
 
@@ -31,6 +32,19 @@ class RecurrentModel(eqx.Module):
         xs = self._one_hot(tokens)
         _, hidden = unroll(self.cell, self.start(tokens), xs)
         return jax.vmap(self.readout)(hidden)
+
+    def inspect(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> dict[str, Any]:
+        """What happens inside while these tokens are read: `states` (of the cell, after every step: hidden states and
+        memory contents) and, where there is a memory, the `actions` on it, each with a leading axis of time."""
+        del mask
+        actions = self.cell.memory.actions if isinstance(self.cell, MemoryCell) else None
+
+        def step(state: Any, x: Array) -> tuple[Any, dict[str, Any]]:
+            state, hidden = self.cell(state, self.cell.project(x))
+            found = {"states": state, "logits": self.readout(hidden)}
+            return state, found if actions is None else {**found, "actions": actions(hidden)}
+
+        return jax.lax.scan(step, self.start(tokens), self._one_hot(tokens))[1]
 
     def start(self, tokens: Int[Array, " time"]) -> Any:
         """The state before the first of these tokens."""

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from humboldt.errors import UsageError, unknown_name
 from humboldt.store import Result, Run
@@ -70,6 +70,19 @@ class Table:
     notes: tuple[str, ...] = ()
 
 
+class Conformance(Protocol):
+    """What a check of somebody else's examples found. `str()` says it to people."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether all examples agree."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same for programs."""
+        ...
+
+
 @dataclass(frozen=True)
 class Watcher:
     """What an experiment tells the outside while it runs, and what it asks."""
@@ -122,6 +135,11 @@ class AbstractSuite(ABC):
         self, task: str, *, split: str | None, count: int, length: int | None, seed: int, settings: Mapping[str, str]
     ) -> Iterator[tuple[list[str], list[str]]]:
         """Pairs of input and target symbols."""
+
+    def check(self, task: str, lines: Sequence[str]) -> Conformance:
+        """Whether somebody else's examples of a task agree with our definition."""
+        del task, lines
+        raise UsageError(f"The suite {self.name} has no conformance check yet. `chomsky` has one.")
 
     def preset(self, name: str) -> Preset:
         """A preset by name."""

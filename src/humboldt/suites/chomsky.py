@@ -12,6 +12,7 @@ import numpy as np
 
 from humboldt.errors import UsageError, unknown_name
 from humboldt.languages import tasks
+from humboldt.languages.chomsky import _conformance
 from humboldt.languages.chomsky._base import AbstractTransduction
 from humboldt.measures import accuracy
 from humboldt.models import models
@@ -280,6 +281,10 @@ class Chomsky(AbstractSuite):
             lengths = rng.integers(max(first, language.shortest), last + 1, count).tolist()
         for one in lengths:
             yield from language.sample(rng, 1, one).symbols(language.input_alphabet, language.output_alphabet)
+
+    def check(self, task: str, lines: Sequence[str]) -> _conformance.Report:
+        (task,) = chosen("task", [task], self.tasks())
+        return _conformance.check_file(task, lines)
 
     def _in_order(self, runs: Sequence[tuple[Run, list[Result]]]) -> list[tuple[Run, list[Result]]]:
         return sorted(runs, key=lambda pair: (self.tasks().index(pair[0].task), self.models().index(pair[0].model)))
