@@ -1,10 +1,12 @@
 """Strings of BLISS for other people's models: `humboldt data bliss`."""
 
 from collections.abc import Iterator, Mapping
+from typing import TypeVar
 
 from humboldt.errors import UsageError, unknown_name
 from humboldt.languages.bliss import PRIOR, AbstractLanguage
 
+N = TypeVar("N", int, float)
 SETTINGS = ("p", "after", "format")
 
 
@@ -37,7 +39,7 @@ def pairs(
     return ((source.split(), target.split()) for source, target in map(language.pair, strings))
 
 
-def _number(name: str, text: str, kind: type) -> float:
+def _number(name: str, text: str, kind: type[N]) -> N:
     try:
         return kind(text)
     except ValueError:

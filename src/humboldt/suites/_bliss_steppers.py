@@ -19,6 +19,7 @@ from humboldt.models._recurrent import RecurrentModel
 from humboldt.models._uniform import UniformLSTMCell
 
 LSTM_ROWS = 512  # whose gates fit the cache
+TINY = np.float32(1e-30)  # what is left of a value that was all but popped; below this, arithmetic is many times slower
 MEMORY_BYTES = 4_000_000  # of all rows together, so that they stay in the cache between two steps
 
 
@@ -223,18 +224,18 @@ def _control(
 def _push_and_pop(memory: np.ndarray, room: np.ndarray, decisions: np.ndarray, used: int) -> None:
     """The stack afterwards, in `room`; only the first `used` cells can hold anything."""
     size = decisions.shape[1] - 2
-    cells = memory.shape[1] // size
-    width = used * size
+    width = min((used + 1) * size, memory.shape[1])
     for row in range(len(memory)):
         push, pop = decisions[row, 0], decisions[row, 1]
-        old, new = memory[row], room[row]
+        old, new, value = memory[row, :width], room[row, :width], decisions[row, 2:]
+        # Views that begin where they are read from: with indices that cannot be negative, the loop is vectorised.
+        inner, above, below = new[size : width - size], old[: width - 2 * size], old[2 * size :]
+        for j in range(len(inner)):
+            mixed = push * above[j] + pop * below[j]
+            inner[j] = mixed if mixed > TINY else np.float32(0)
         for j in range(size):
-            new[j] = push * decisions[row, 2 + j] + (pop * old[size + j] if cells > 1 else np.float32(0))
-        for j in range(size, width - size):
-            new[j] = push * old[j - size] + pop * old[j + size]
-        for j in range(max(size, width - size), width):
-            # The cell after the last one used is empty, and after the last of all there is none.
-            new[j] = push * old[j - size] + (pop * old[j + size] if used < cells else np.float32(0))
+            new[j] = push * value[j] + pop * old[size + j]
+            new[width - size + j] = push * old[width - 2 * size + j]  # below it there is nothing
 
 
 @njit(cache=True, fastmath=True)
@@ -244,15 +245,16 @@ def _turn(memory: np.ndarray, room: np.ndarray, decisions: np.ndarray) -> None:
     width = memory.shape[1]
     for row in range(len(memory)):
         left, right, stay = decisions[row, 0], decisions[row, 1], decisions[row, 2]
-        pop_right, pop_left = decisions[row, 3], decisions[row, 4]
-        to_left, to_right = left + pop_left, right + pop_right
-        old, new = memory[row], room[row]
+        to_left, to_right = left + decisions[row, 4], right + decisions[row, 3]
+        old, new, value = memory[row], room[row], decisions[row, 5:]
+        inner, same, before, after = new[size : width - size], old[size:], old[: width - 2 * size], old[2 * size :]
+        for j in range(len(inner)):
+            mixed = to_left * after[j] + to_right * before[j] + stay * same[j]
+            inner[j] = mixed if mixed > TINY else np.float32(0)
         for j in range(size):
             end = width - size + j
-            new[j] = to_left * old[size + j] + right * old[end] + stay * old[j] + decisions[row, 5 + j]
+            new[j] = to_left * old[size + j] + right * old[end] + stay * old[j] + value[j]
             new[end] = left * old[j] + to_right * old[end - size] + stay * old[end]
-        for j in range(size, width - size):
-            new[j] = to_left * old[j + size] + to_right * old[j - size] + stay * old[j]
 
 
 class JaxStepper:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from humboldt.errors import Interrupted
@@ -45,22 +46,20 @@ def corpus_batch(cell: "Cell") -> Batch:
 
 
 class StringByString:
-    """Batches of `batch_size` strings, repetitions and all, in the corpus's order or in a new one for every epoch."""
+    """Batches of `batch_size` strings, repetitions and all, in the corpus's order or in a random one, drawn once."""
 
     def __init__(self, cell: "Cell", batch_size: int) -> None:
         self.whole = corpus_batch(cell)
         self.batch_size = batch_size
-        self.is_shuffled = cell.protocol.string_order == "shuffled"
         places = {string: row for row, string in enumerate(cell.corpus.counts)}
         self.rows = np.array([places[string] for string in cell.corpus.strings])
+        if cell.protocol.string_order == "shuffled":
+            self.rows = np.random.default_rng(cell.protocol.corpus_seed).permutation(self.rows)
         self.steps_per_epoch = -(-len(self.rows) // batch_size)
 
     def __call__(self, step: int) -> Batch:
-        epoch, place = divmod(step, self.steps_per_epoch)
-        order = self.rows
-        if self.is_shuffled:
-            order = np.random.default_rng((0, epoch)).permutation(order)
-        rows = order[place * self.batch_size : (place + 1) * self.batch_size]
+        place = step % self.steps_per_epoch
+        rows = self.rows[place * self.batch_size : (place + 1) * self.batch_size]
         filling = self.batch_size - len(rows)  # the last batch of an epoch may be smaller
         weight = np.pad(self.whole.weight[rows] > 0, (0, filling)) * self.whole.mask[np.pad(rows, (0, filling))].sum(1)
         rows = np.pad(rows, (0, filling))
@@ -113,7 +112,7 @@ def execute(cell: "Cell", members: Sequence[Mapping[str, Any]], checkpoints: Pat
         checkpoints, TrainingWatcher(progress, watcher.warn, watcher.should_stop, watcher.save_seconds)
     )
     scorer = Scorer(cell)
-    final = np.where(trained.diverged_at < 0, trained.loss[:, -1], np.inf)
+    final = np.where(trained.diverged_at < 0, corpus_losses(cell, trained), np.inf)
     scores: dict[int, tuple[dict[str, float], dict[str, Any]]] = {}
     # The best learner of the corpus first: once it has met a criterion, the others need not be asked.
     for done, index in enumerate(np.argsort(final, kind="stable").tolist(), 1):
@@ -138,6 +137,25 @@ def execute(cell: "Cell", members: Sequence[Mapping[str, Any]], checkpoints: Pat
         state = State.FINISHED if index in scores else State.DIVERGED
         results.append(Result(member, state, measures, seconds, detail, environment()))
     return results
+
+
+def corpus_losses(cell: "Cell", trained: Trained) -> np.ndarray:
+    """Cross-entropy of each member on the corpus, in nats per symbol, shape `(member,)`."""
+    batch = corpus_batch(cell)
+
+    @eqx.filter_jit
+    def logits_of(weights: Any, tokens: Any, mask: Any) -> Any:
+        model = eqx.combine(weights, trained.static)
+        return jax.nn.log_softmax(jax.vmap(lambda tokens, mask: model(tokens, mask))(tokens, mask))
+
+    losses = []
+    weights_of_symbols = batch.weight / np.maximum(batch.mask.sum(1), 1)  # how often each string occurs
+    for index in range(len(trained.loss)):
+        weights = jax.tree.map(lambda x, index=index: x[index], trained.weights)
+        logarithms = np.asarray(logits_of(weights, jnp.asarray(batch.tokens), jnp.asarray(batch.mask)), np.float64)
+        said = np.take_along_axis(logarithms, batch.targets[..., None], 2)[..., 0]
+        losses.append(-(weights_of_symbols @ np.where(batch.mask, said, 0).sum(1)) / batch.weight.sum())
+    return np.array(losses)
 
 
 def _stepper(cell: "Cell", trained: Trained, index: int, longest: int) -> tuple[Stepper, int]:
