@@ -131,11 +131,21 @@ def data(
     count: Annotated[int, typer.Option(min=1, help="How many examples.")] = 10,
     length: Annotated[int | None, typer.Option(min=1, help="Input symbols per example.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same strings.")] = 0,
+    after: Annotated[int | None, typer.Option(min=0, help="Strings that come next after this size (bliss).")] = None,
+    format_: Annotated[str, typer.Option("--format", help="jsonl; bliss also has released.")] = "jsonl",
     set_: Settings = [],  # noqa: B006
 ) -> None:
     """Print examples of a task as JSON lines: {"input": "...", "target": "..."}."""
     settings = parse_assignments(set_)
+    if after is not None:  # a suite that does not know these settings says so
+        settings["after"] = str(after)
+    if format_ != "jsonl":
+        settings["format"] = format_
     pairs = suites.get(suite).data(task, split=split, count=count, length=length, seed=seed, settings=settings)
+    if format_ == "released":  # `#aabb#`, one per line, no newline at the end
+        for number, (source, target) in enumerate(pairs):
+            print("\n" * (number > 0) + "".join([*source, target[-1]]), end="")
+        return
     for source, target in pairs:
         print(json.dumps({"input": " ".join(source), "target": " ".join(target)}, ensure_ascii=False))
 

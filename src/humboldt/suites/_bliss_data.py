@@ -1,0 +1,46 @@
+"""Strings of BLISS for other people's models: `humboldt data bliss`."""
+
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
+
+from humboldt.errors import UsageError, unknown_name
+from humboldt.languages.bliss import PRIOR, AbstractLanguage
+
+N = TypeVar("N", int, float)
+SETTINGS = ("p", "after", "format")
+
+
+def pairs(
+    language: AbstractLanguage, split: str | None, count: int, seed: int, settings: Mapping[str, str]
+) -> Iterator[tuple[list[str], list[str]]]:
+    """A training corpus, or the strings that come after a size, as input and target symbols."""
+    for key in settings:
+        if key not in SETTINGS:
+            raise unknown_name("setting", key, SETTINGS)
+    if settings.get("format", "released") != "released":
+        raise UsageError(f"--format {settings['format']}: known formats are jsonl (the default) and released.")
+    if split not in (None, "train", "test"):
+        raise unknown_name("split", split, ("train", "test"))
+    p = _number("p", settings.get("p", str(PRIOR)), float)
+    language.check_prior(p)
+    if split == "test":
+        if "after" not in settings:
+            raise UsageError(
+                "--split test needs --after N: test strings are those that come next after strings of size N, the "
+                "largest that was trained on. Use --after 0 to begin with the shortest."
+            )
+        strings = language.test_set(after=_number("after", settings["after"], int), count=count)
+    else:
+        if "after" in settings:
+            raise UsageError(
+                f"--after {settings['after']}: a training corpus is sampled. Use --split test, or leave it."
+            )
+        strings = language.corpus(count, seed, p).strings
+    return ((source.split(), target.split()) for source, target in map(language.pair, strings))
+
+
+def _number(name: str, text: str, kind: type[N]) -> N:
+    try:
+        return kind(text)
+    except ValueError:
+        raise UsageError(f"{name}={text}: {name} must be a {'whole ' if kind is int else ''}number.") from None
