@@ -112,6 +112,9 @@ CONTENDERS: Mapping[str, Contender] = MappingProxyType(
         "lstm": Contender("torch_lstm", {"hidden_size": ("2", "32", "128")}),
         "stack_lstm": Contender("marnn_stack_lstm", {"epochs": ("3", "50"), "stack_size": ("50", "100")}, MARNN),
         "baby_ntm": Contender("baby_ntm", {"epochs": ("3", "50")}, MARNN),
+        "mdlrnn": Contender(
+            "mdlrnn", {}, {"penalties": "none", "seeds": "1"}, "humboldt.suites._bliss_search"
+        ),  # appendix A.1: one run
     }
 )
 
@@ -126,6 +129,7 @@ QUICK_OF: Mapping[str, Mapping[str, str]] = {
     "lstm": {"hidden_size": "32", "epochs": "300"},
     "stack_lstm": {"epochs": "10", "stack_size": "100"},
     "baby_ntm": {"epochs": "10"},
+    "mdlrnn": {"factors": "10", "seeds": "1", "generations": "3000", "patience": "1500"},
 }
 QUICK_TASKS = ("an_bn", "dyck_1")
 
@@ -215,7 +219,9 @@ class Bliss(AbstractSuite):
         run = Run("bliss", task, model, label, setting, versions)
         members = tuple(protocol.members())
         size = sizes(factor, protocol.order)
-        work = f"{protocol.epochs:,} epochs of {size.train:,} strings, then {size.test:,} tests"
+        generations = setting["model"].get("generations")  # of a model that is searched for
+        effort = f"at most {generations:,} generations on" if generations else f"{protocol.epochs:,} epochs of"
+        work = f"{effort} {size.train:,} strings, then {size.test:,} tests"
         found = departures(run, members)
         if protocol.factors != Induction().factors:
             found.append(f"factors {', '.join(map(str, protocol.factors))} instead of 1, 2, 4, 10")
@@ -297,6 +303,8 @@ def departures(run: Run, members: Sequence[Mapping[str, Any]]) -> list[str]:
     found = _settings.differences(setting, reference)
     expected = {(member["penalty"], member["strength"]) for member in paper.members()}
     regularisers = {(member["penalty"], member["strength"]) for member in members}
+    if contender.network == "mdlrnn":
+        found.append("another search than the paper's, described in docs/mdl.md")
     if regularisers != expected:
         found.append(f"regularisers {_words(regularisers)} instead of {_words(expected)}")
     seeds = sorted({member["seed"] for member in members})

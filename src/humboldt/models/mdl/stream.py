@@ -222,9 +222,13 @@ class StateGraph:
     @property
     def distributions(self) -> NDArray[np.float64]:
         """(num_steps, symbols) distribution over the next symbol after each step."""
-        n, size = self.num_steps, int(self._plan.size[0])
-        outputs = self._memo.values[: n * size].reshape(n, size)[:, self._plan.output]
-        totals = self._memo.total[:n, None]
+        return self.distributions_of(np.arange(self.num_steps))
+
+    def distributions_of(self, steps: NDArray[np.integer]) -> NDArray[np.float64]:
+        """(batch, symbols) distribution over the next symbol after each of these steps."""
+        size = int(self._plan.size[0])
+        outputs = self._memo.values.reshape(-1, size)[steps][:, self._plan.output]
+        totals = self._memo.total[steps, None]
         uniform = np.full_like(outputs, 1.0 / self.network.num_symbols)
         with np.errstate(invalid="ignore"):  # NaN from overflow stays NaN: a probability that is no probability
             return np.divide(np.where(outputs <= 0.0, 0.0, outputs), totals, out=uniform, where=totals != 0.0)
