@@ -20,15 +20,19 @@ def run(blocks: Blocks, x: jax.Array, key: Any = None) -> tuple[jax.Array, dict[
     return blocks(x, jnp.ones(len(x), bool), key=key)
 
 
+def layer(blocks: Blocks, index: int) -> Block:
+    return jax.tree.map(lambda leaf: leaf[index], blocks.blocks)
+
+
 def layer_norm(x: np.ndarray) -> np.ndarray:
     return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
 
 
 def test_a_block_against_numpy():
     """Attention head by head and query by query; normalisation after each residual connection."""
-    heads, size, time = 2, 3, 4
+    heads, size, time = 4, 4, 5
     width = heads * size
-    block, x = Block(width, heads, 10, key=jax.random.key(0)), normal(time, width)
+    block, x = layer(Blocks(2, width, heads, 32, key=jax.random.key(0)), 0), normal(time, width)
     found, notes = eqx.filter_jit(block)(x, jnp.ones((time, time), bool))
 
     q, k, v, o, up, down = (
@@ -58,19 +62,18 @@ def test_a_block_against_numpy():
 
 
 def test_layers_by_scan_equal_layers_by_hand():
-    blocks, x = Blocks(3, 8, 2, 16, positions="rope", key=jax.random.key(0)), normal(5, 8)
+    blocks, x = Blocks(2, 16, 4, 32, positions="rope", key=jax.random.key(0)), normal(5, 16)
     found, notes = run(blocks, x)
     expected, block = x, eqx.filter_jit(lambda block, x: block(x, jnp.ones((5, 5), bool)))
-    for i in range(3):
-        one = jax.tree.map(lambda leaf, i=i: leaf[i] if isinstance(leaf, jax.Array) else leaf, blocks.blocks)
-        expected, own = block(one, expected)
+    for i in range(2):
+        expected, own = block(layer(blocks, i), expected)
         np.testing.assert_allclose(notes["states"][i], expected, rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(notes["attention"][i], own["attention"], rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
 def test_a_causal_block_does_not_look_right():
-    blocks, x = Blocks(2, 8, 2, 16, causal=True, key=jax.random.key(0)), normal(5, 8)
+    blocks, x = Blocks(2, 16, 4, 32, causal=True, key=jax.random.key(0)), normal(5, 16)
     expected, notes = run(blocks, x)
     found, _ = run(blocks, x.at[3].set(9.0))
     np.testing.assert_array_equal(found[:3], expected[:3])
@@ -79,7 +82,7 @@ def test_a_causal_block_does_not_look_right():
 
 
 def test_a_query_that_may_see_nothing_finds_zeros():
-    attention, x = Attention(8, 2, key=jax.random.key(0)), normal(3, 8)
+    attention, x = Attention(16, 4, key=jax.random.key(0)), normal(3, 16)
     output, weights = attention(x, attention.remember(x), jnp.zeros((3, 3), bool))
     assert (output == 0).all() and (weights == 0).all()
 
@@ -92,9 +95,9 @@ def test_dropout_keeps_the_mean_and_needs_a_key():
 
 
 def test_every_place_of_dropout_works():
-    x = normal(5, 8)
-    outer = Blocks(1, 8, 2, 16, dropout=0.5, key=jax.random.key(0))
-    inner = Blocks(1, 8, 2, 16, dropout=0.0, inner_dropout=0.5, use_bias=True, key=jax.random.key(0))
+    x = normal(5, 16)
+    outer = Blocks(2, 16, 4, 32, dropout=0.5, key=jax.random.key(0))
+    inner = Blocks(2, 16, 4, 32, dropout=0.0, inner_dropout=0.5, use_bias=True, key=jax.random.key(0))
     for blocks in (outer, inner):
         plain, first, second = (run(blocks, x, key)[0] for key in (None, jax.random.key(1), jax.random.key(2)))
         assert not np.allclose(first, second) and not np.allclose(first, plain)
