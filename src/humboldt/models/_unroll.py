@@ -71,16 +71,18 @@ def _is_linear(node: Any) -> bool:
     return isinstance(node, Linear)
 
 
-def _linears(cell: PyTree) -> list[Linear]:
+def linears(cell: PyTree) -> list[Linear]:
+    """All linear layers of a cell, in the order of its leaves."""
     return [node for node in jax.tree.leaves(cell, is_leaf=_is_linear) if _is_linear(node)]
 
 
-Taps = dict[int, Array]  # by the layer's place in `_linears(cell)`
+Taps = dict[int, Array]  # by the layer's place in `linears(cell)`
 
 
-def _tapped_step(cell: AbstractCell, state: PyTree, taps: Taps, drive: Array) -> tuple[PyTree, Array, Taps]:
+def tapped_step(cell: AbstractCell, state: PyTree, taps: Taps, drive: Array) -> tuple[PyTree, Array, Taps]:
+    """One step with `taps` on the outputs of some layers; also what each layer that was used noted."""
     notes: Taps = {}
-    counter = iter(range(len(_linears(cell))))
+    counter = iter(range(len(linears(cell))))
 
     def wrap(node: Any) -> Any:
         if not _is_linear(node):
@@ -98,10 +100,10 @@ def _forward(
 ) -> tuple[tuple[PyTree, Array], tuple[Any, Taps]]:
     cell = eqx.combine(arrays, static)
     # Which layers a step uses: those that only `project` uses have no part in the loop.
-    _, _, used = jax.eval_shape(lambda state, drive: _tapped_step(cell, state, {}, drive), state, drives[0])
+    _, _, used = jax.eval_shape(lambda state, drive: tapped_step(cell, state, {}, drive), state, drives[0])
     taps = {
         index: jnp.zeros((drives.shape[0], layer.weight.shape[1]), drives.dtype)
-        for index, layer in enumerate(_linears(cell))
+        for index, layer in enumerate(linears(cell))
         if index in used and not layer.joins_drive
     }
 
@@ -110,7 +112,7 @@ def _forward(
 
         def step(state: PyTree, inputs: tuple[Array, Taps]) -> tuple[PyTree, tuple[Array, Taps]]:
             drive, tap = inputs
-            state, output, notes = _tapped_step(cell, state, tap, drive)
+            state, output, notes = tapped_step(cell, state, tap, drive)
             return state, (output, notes)
 
         last, (outputs, notes) = jax.lax.scan(step, state, (drives, taps), unroll=UNROLL)
@@ -124,7 +126,12 @@ def _backward(static: AbstractCell, residuals: tuple[Any, Taps], cotangents: Any
     del static
     backward, notes = residuals
     d_arrays, d_state, d_drives, d_taps = backward(cotangents)
-    counter = iter(range(len(_linears(d_arrays))))
+    return weight_gradients(d_arrays, notes, d_drives, d_taps), d_state, d_drives
+
+
+def weight_gradients(d_arrays: PyTree, notes: Taps, d_drives: Float[Array, "time drive"], d_taps: Taps) -> PyTree:
+    """The gradient of a cell: `d_arrays` with those of the linear layers put in, from what they noted."""
+    counter = iter(range(len(linears(d_arrays))))
 
     def hoisted(node: Any) -> Any:
         if not _is_linear(node):
@@ -137,7 +144,7 @@ def _backward(static: AbstractCell, residuals: tuple[Any, Taps], cotangents: Any
         bias = None if node.bias is None else d_output.sum(0)
         return eqx.tree_at(lambda n: (n.weight, n.bias), node, (weight, bias), is_leaf=lambda x: x is None)
 
-    return jax.tree.map(hoisted, d_arrays, is_leaf=_is_linear), d_state, d_drives
+    return jax.tree.map(hoisted, d_arrays, is_leaf=_is_linear)
 
 
 _hoisted = jax.custom_vjp(lambda static, arrays, state, drives: _forward(static, arrays, state, drives)[0], (0,))

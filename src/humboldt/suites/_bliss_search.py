@@ -134,7 +134,7 @@ def _load(path: Path, watcher: Watcher) -> SearchState | None:
         if not candidate.exists():
             continue
         try:
-            with np.load(candidate, allow_pickle=False) as arrays:
+            with candidate.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 return SearchState.from_arrays(dict(arrays))
         except Exception as error:  # zipfile and NumPy raise many kinds for a file cut short
             watcher.warn(

@@ -1,0 +1,348 @@
+"""The nondeterministic stack of DuSell and Chiang (2020, 2022)."""
+
+from abc import abstractmethod
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
+
+from humboldt.models._cell import AbstractCell
+from humboldt.models._linear import Linear
+from humboldt.models._memory import AbstractMemory
+from humboldt.models._unroll import Taps, linears, tapped_step, weight_gradients
+
+SMALLEST = 1e-30  # a node with less than this share of the weight is dropped: its reciprocal must stay a float32
+EPSILON = 1e-3  # in the released code, added to what the reading is divided by
+
+
+class Actions(NamedTuple):
+    """Weights of what the automaton does next: from (state, top symbol) to the new state and, but for pop, symbol."""
+
+    push: Float[Array, "state symbol state symbol"]
+    replace: Float[Array, "state symbol state symbol"]
+    pop: Float[Array, "state symbol state"]
+
+
+class AbstractTable(eqx.Module):
+    """Given a node, how likely each node lies below it. Nodes are added in the order of time, and never changed."""
+
+    @abstractmethod
+    def uncover(
+        self, popped: Float[Array, "symbol state time state"]
+    ) -> Float[Array, "symbol state time state symbol"]:
+        """How likely each symbol and state are on top after a pop, jointly with the node below.
+
+        `popped` is how likely a pop uncovers each node (first and last two axes) and leads to each state (the second).
+        """
+
+    @abstractmethod
+    def append(self, time: Int[Array, ""], latest: Float[Array, "symbol state time state symbol"]) -> "AbstractTable":
+        """With the nodes of one more time."""
+
+
+class Table(AbstractTable):
+    """As an array. Its axes are in the order in which a step multiplies by it: it is too large to be moved around."""
+
+    below: Float[Array, "symbol time state time state symbol"]
+
+    def uncover(self, popped: Array) -> Array:
+        return _uncover(self.below, popped)
+
+    def append(self, time: Array, latest: Array) -> "Table":
+        return Table(jax.lax.dynamic_update_slice_in_dim(self.below, latest[:, None], time, 1))
+
+
+@jax.custom_vjp
+def _uncover(below: Array, popped: Array) -> Array:
+    symbols, times, states = below.shape[:3]
+    rows, matrix = popped.reshape(symbols, states, -1), below.reshape(symbols, times * states, -1)
+    return jnp.matmul(rows, matrix).reshape(symbols, states, times, states, symbols)
+
+
+def _uncover_forward(below: Array, popped: Array) -> tuple[Array, tuple[Array, Array]]:
+    return _uncover(below, popped), (below, popped)
+
+
+def _uncover_backward(residuals: tuple[Array, Array], d_uncovered: Array) -> tuple[Array, Array]:
+    below, popped = residuals
+    return jnp.einsum("yrku,yriqx->ykuiqx", popped, d_uncovered), _d_popped(below, d_uncovered)
+
+
+def _d_popped(below: Array, d_uncovered: Array) -> Array:
+    """Written out because, left to itself, this product transposes the table at every step.
+
+    One product per state, of the table and a vector, takes half the time of one for all on a CPU.
+    """
+    symbols, times, states = below.shape[:3]
+    matrix, columns = below.reshape(symbols, times * states, -1), d_uncovered.reshape(symbols, states, -1)
+    products = [jnp.matmul(matrix, columns[:, state, :, None])[..., 0] for state in range(states)]
+    return jnp.stack(products, 1).reshape(symbols, states, times, states)
+
+
+_uncover.defvjp(_uncover_forward, _uncover_backward)
+
+
+class Stacks(NamedTuple):
+    """All stacks that the automaton could have by now, and how likely each is, given that the run has not failed.
+
+    A node (time, state, symbol) is a symbol on a stack, with the state and the time at which it came there.
+    """
+
+    time: Int[Array, ""]  # steps done
+    now: Float[Array, "symbol state"]  # how likely each symbol is on top, in each state
+    top: Float[Array, "symbol state time state symbol"]  # the same, jointly with the node that lies below it
+    table: AbstractTable
+    log_weight: Float[Array, ""]  # of all runs that have not failed, before normalisation
+
+
+class NDStack(AbstractMemory):
+    """A pushdown automaton that takes all its possible actions at once, each with a weight.
+
+    At every step, in each state and with each symbol on top, it goes to some state and pushes a symbol, replaces the
+    top symbol by one, or pops it. The controller gives the weights of these actions, by one softmax for each (state,
+    top symbol). The weight of a run is the product of its actions' weights. What is read is the distribution of the
+    top symbol over all runs up to now, jointly with the state where `read_states`.
+
+    The runs are exponentially many, but their stacks share their parts, so that it is enough to know for each node
+    which nodes can lie below it. DuSell and Chiang hold `gamma[i → t]`, the weight of all runs that lead from a node
+    of time `i` to one of time `t` that lies on it, and `alpha[t]`, that of all runs that lead to a node. Here are the
+    two kinds of conditional probability that follow from them, `alpha[i] gamma[i → t] / alpha[t]` for the table
+    of nodes and `alpha[i] gamma[i → t] / (all of alpha[t])` for the latest time in `top`. The readings are the same
+    ones, but weights would vanish as their products grow longer, whereas probabilities are normalised at every step.
+
+    The stack begins with symbol 0 at the bottom, in state 0. It cannot be popped or replaced, nor uncovered again: a
+    run that pops the last symbol above it fails, and so does one whose first action is not a push. (So in DuSell and
+    Chiang 2020 and in the released code of Delétang et al. 2023. DuSell and Chiang 2022 let it be replaced and
+    uncovered.) Should all runs fail, as far as float32 can tell, zeros are read from then on.
+
+    With `fading`, it is what the released code makes of it: one softmax for all actions of all states and symbols,
+    so that on average each (state, symbol) has only its share of the weight, and a small constant added to what the
+    reading is divided by, so that the reading fades as the weight does: within some ten steps, with weights as they
+    are at first. And nothing is read before the first step.
+    """
+
+    action: Linear
+    num_states: int = eqx.field(static=True)
+    num_symbols: int = eqx.field(static=True)
+    read_states: bool = eqx.field(static=True)
+    fading: bool = eqx.field(static=True)
+    read_size: int = eqx.field(static=True)
+
+    def __init__(
+        self,
+        hidden_size: int,
+        *,
+        num_states: int,
+        num_symbols: int,
+        read_states: bool,
+        fading: bool,
+        key: PRNGKeyArray,
+    ) -> None:
+        nodes = num_states * num_symbols
+        self.action = Linear(hidden_size, nodes * (2 * nodes + num_states), key=key)
+        self.num_states = num_states
+        self.num_symbols = num_symbols
+        self.read_states = read_states
+        self.fading = fading
+        self.read_size = nodes if read_states else num_symbols
+
+    def init(self, *, num_steps: int, input_length: Int[Array, ""]) -> Stacks:
+        """Only the bottom symbol, and room for all pairs of times: the square of `num_steps`."""
+        del input_length
+        states, symbols = self.num_states, self.num_symbols
+        times = -(-(num_steps + 1) // 8) * 8  # some steps of padding do not change the order in which sums are taken
+        return Stacks(
+            time=jnp.array(0),
+            now=jnp.zeros((symbols, states)).at[0, 0].set(1.0),
+            top=jnp.zeros((symbols, states, times, states, symbols)),
+            table=Table(jnp.zeros((symbols, times, states, times, states, symbols))),
+            log_weight=jnp.array(0.0),
+        )
+
+    def read(self, memory: Stacks) -> Float[Array, " read"]:
+        reading = memory.now.reshape(-1) if self.read_states else memory.now.sum(1)
+        if not self.fading:
+            return reading
+        # weight / (weight + EPSILON), for weights of which only the logarithm is a float32
+        strength = jax.nn.sigmoid(memory.log_weight - jnp.log(EPSILON))
+        return reading * jnp.where(memory.time == 0, 0.0, strength)
+
+    def actions(self, hidden: Float[Array, " hidden"]) -> Actions:
+        states, symbols = self.num_states, self.num_symbols
+        nodes = states * symbols
+        logits = self.action(hidden).reshape(nodes, 2 * nodes + states)
+        weights = jax.nn.softmax(logits, (0, 1) if self.fading else 1)
+        push, replace, pop = jnp.split(weights, (nodes, 2 * nodes), 1)
+        to_node, to_state = (states, symbols, states, symbols), (states, symbols, states)
+        return Actions(push.reshape(to_node), replace.reshape(to_node), pop.reshape(to_state))
+
+    def act(self, memory: Stacks, actions: Actions) -> Stacks:
+        # s z: state and top symbol before; r y: after; k u y, i q x: nodes below
+        popped = jnp.einsum("zskuy,szr->yrku", memory.top, actions.pop)
+        uncovered = memory.table.uncover(popped)
+        replaced = jnp.einsum("zsiqx,szry->yriqx", memory.top, actions.replace)
+        pushed = jnp.einsum("xq,qxry->yrqx", memory.now, actions.push)
+        # Only a push puts something on the nodes of this time. Later ones are not there yet: there is nothing on them
+        # anyway, but gradients must not ask what if there were.
+        times = jnp.arange(memory.top.shape[2])[None, None, :, None, None]
+        kept = jnp.where(times < memory.time, uncovered + replaced, jnp.zeros_like(replaced))
+        weights = jnp.where(times == memory.time, pushed[:, :, None], kept)
+        latest, weight = normalise(weights.reshape(memory.now.size, -1))
+        now, total = normalise(weight)
+        return Stacks(
+            time=memory.time + 1,
+            now=now.reshape(memory.now.shape),
+            top=(now[:, None] * latest).reshape(memory.top.shape),
+            table=memory.table.append(memory.time + 1, latest.reshape(memory.top.shape)),
+            log_weight=memory.log_weight + jnp.log(jnp.maximum(total, SMALLEST)),
+        )
+
+
+@jax.custom_vjp
+def normalise(weights: Float[Array, "*nodes n"]) -> tuple[Float[Array, "*nodes n"], Float[Array, "*nodes"]]:
+    """Weights divided by their sum, or zeros where that is next to nothing; and the sum."""
+    total = weights.sum(-1)
+    return weights * _reciprocal(total)[..., None], total
+
+
+def _reciprocal(total: Array) -> Array:
+    is_some = total > SMALLEST
+    return jnp.where(is_some, 1 / jnp.where(is_some, total, jnp.ones_like(total)), jnp.zeros_like(total))
+
+
+def _normalise_forward(weights: Array) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    normalised, total = normalise(weights)
+    return (normalised, total), (normalised, total)
+
+
+def _normalise_backward(residuals: tuple[Array, Array], cotangents: tuple[Array, Array]) -> tuple[Array]:
+    """Written out because the derivative of a quotient squares the divisor, which may be too small for that.
+
+    What all but fails more than once has a gradient that no float32 holds. It is cut off, and so stays finite.
+    """
+    normalised, total = residuals
+    d_normalised, d_total = cotangents
+    change = d_normalised - (d_normalised * normalised).sum(-1, keepdims=True)
+    return (jnp.clip(change * _reciprocal(total)[..., None], -1 / SMALLEST, 1 / SMALLEST) + d_total[..., None],)
+
+
+normalise.defvjp(_normalise_forward, _normalise_backward)
+
+
+def unroll_over_one_table(
+    cell: AbstractCell, state: PyTree, xs: Float[Array, "time in"]
+) -> Float[Array, "time hidden"]:
+    """The outputs of `unroll`, for a cell that holds an `NDStack`, with memory for one table instead of one per step.
+
+    The backward pass of a loop needs the state before every step. But a table is never changed except by adding to
+    it, so that the last one stands for all. And instead of adding to the gradient of the whole table at every step,
+    it keeps the two factors that the step would add the product of, and multiplies those that matter to the nodes of
+    one time when it comes to it. No gradient goes to `state`.
+    """
+    arrays, static = eqx.partition(cell, eqx.is_array)
+    return _over_one_table(static, arrays, jax.lax.stop_gradient(state), jax.vmap(cell.project)(xs))
+
+
+class _Noting(AbstractTable):
+    """A table that notes what a step does with it."""
+
+    table: AbstractTable
+    notes: dict[str, Array] = eqx.field(static=True)
+
+    def uncover(self, popped: Array) -> Array:
+        self.notes["popped"], self.notes["uncovered"] = popped, self.table.uncover(popped)
+        return self.notes["uncovered"]
+
+    def append(self, time: Array, latest: Array) -> AbstractTable:
+        self.notes["latest"] = latest
+        return self.table.append(time, latest)
+
+
+class _Last(AbstractTable):
+    """The last table in the place of an earlier one, for which it is known what was uncovered.
+
+    It has nodes that the earlier one had not, but nothing is uncovered there.
+    """
+
+    table: Table
+    uncovered: Float[Array, "symbol state time state symbol"]
+
+    def uncover(self, popped: Array) -> Array:
+        return _recall(self.table.below, popped, self.uncovered)
+
+    def append(self, time: Array, latest: Array) -> "_Last":
+        del time, latest
+        return self
+
+
+@jax.custom_vjp
+def _recall(below: Array, popped: Array, uncovered: Array) -> Array:
+    """`_uncover(below, popped)`, which is known. The gradient goes to what is known, too, and not to the table."""
+    del below, popped
+    return uncovered
+
+
+_recall.defvjp(
+    lambda below, popped, uncovered: (uncovered, below),
+    lambda below, d_uncovered: (jnp.zeros_like(below), _d_popped(below, d_uncovered), d_uncovered),
+)
+
+
+def _forward(static: AbstractCell, arrays: PyTree, state: PyTree, drives: Array) -> tuple[Array, PyTree]:
+    cell = eqx.combine(arrays, static)
+
+    def step(state: PyTree, drive: Array) -> tuple[PyTree, tuple[Array, PyTree, Array, Array]]:
+        notes: dict[str, Array] = {}
+        inner, stacks = state
+        before = inner, stacks._replace(table=None)
+        state, output = cell((inner, stacks._replace(table=_Noting(stacks.table, notes))), drive)
+        return state, (output, before, notes["popped"], notes["uncovered"])
+
+    (_, last), (outputs, *residuals) = jax.lax.scan(step, state, drives)
+    return outputs, (arrays, drives, last.table, *residuals)
+
+
+def _backward(static: AbstractCell, residuals: PyTree, d_outputs: Array) -> tuple[Any, ...]:
+    arrays, drives, table, befores, popped, uncovered = residuals
+    cell = eqx.combine(arrays, static)
+    num_steps, symbols, states, times = popped.shape[:4]
+    taps = {i: jnp.zeros(layer.weight.shape[1]) for i, layer in enumerate(linears(cell)) if not layer.joins_drive}
+    # The nodes of one time together, and last the step and its new state, over which the large product below sums.
+    popped = jnp.einsum("tyrku->ykutr", popped).reshape(symbols, times, states, -1)
+
+    def step(carry: PyTree, inputs: PyTree) -> tuple[PyTree, PyTree]:
+        d_after, all_d_uncovered = carry
+        (inner, stacks), uncovered, drive, d_output = inputs
+
+        def replay(inner: PyTree, weights: PyTree, uncovered: Array, taps: Taps, drive: Array) -> Any:
+            record: dict[str, Array] = {}
+            before = stacks._replace(**weights, table=_Noting(_Last(table, uncovered), record))
+            (inner, after), output, notes = tapped_step(cell, (inner, before), taps, drive)
+            return ((inner, _weights(after)), output, record["latest"]), notes
+
+        # What later steps add to the gradient of the nodes that this step appends.
+        on_latest = jax.lax.dynamic_index_in_dim(popped, stacks.time + 1, 1, keepdims=False)
+        d_latest = jnp.matmul(on_latest, all_d_uncovered).reshape(uncovered.shape)
+        _, pull, notes = jax.vjp(replay, inner, _weights(stacks), uncovered, taps, drive, has_aux=True)
+        d_inner, d_weights, d_uncovered, d_taps, d_drive = pull((d_after, d_output, d_latest))
+        rows = d_uncovered.reshape(symbols, states, -1)
+        all_d_uncovered = jax.lax.dynamic_update_slice_in_dim(all_d_uncovered, rows, stacks.time * states, 1)
+        return ((d_inner, d_weights), all_d_uncovered), (d_taps, notes, d_drive)
+
+    inner, stacks = jax.tree.map(lambda leaf: jnp.zeros_like(leaf[0]), befores)
+    start = (inner, _weights(stacks)), jnp.zeros((symbols, num_steps * states, times * states * symbols))
+    inputs = befores, uncovered, drives, d_outputs
+    _, (d_taps, notes, d_drives) = jax.lax.scan(step, start, inputs, reverse=True)
+    # All weights are in linear layers, and theirs are put together from `d_taps` and `notes`.
+    return weight_gradients(jax.tree.map(jnp.zeros_like, arrays), notes, d_drives, d_taps), None, d_drives
+
+
+def _weights(stacks: Stacks) -> dict[str, Array]:
+    """What gradients go through, but for the table."""
+    return {"now": stacks.now, "top": stacks.top, "log_weight": stacks.log_weight}
+
+
+_over_one_table = jax.custom_vjp(lambda static, arrays, state, drives: _forward(static, arrays, state, drives)[0], (0,))
+_over_one_table.defvjp(_forward, _backward)
