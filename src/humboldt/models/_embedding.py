@@ -1,0 +1,35 @@
+"""From tokens to what the first block of a Transformer sees."""
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from humboldt.models._attention import dropout
+from humboldt.models._positions import sinusoids
+
+
+class Embedding(eqx.Module):
+    """`sqrt(width) * weight[token]`, and with `use_sin_cos` the sinusoids of the position, with dropout on the sum.
+
+    That the dropout belongs to the sinusoids, so that the other encodings go without it, is from the released code.
+    """
+
+    weight: Float[Array, "token width"]
+    use_sin_cos: bool = eqx.field(static=True)
+    dropout: float = eqx.field(static=True)
+
+    def __init__(
+        self, num_tokens: int, width: int, *, use_sin_cos: bool, dropout: float = 0.1, key: PRNGKeyArray
+    ) -> None:
+        self.weight = 0.02 * jax.random.truncated_normal(key, -2.0, 2.0, (num_tokens, width))
+        self.use_sin_cos = use_sin_cos
+        self.dropout = dropout
+
+    def __call__(
+        self, tokens: Int[Array, " time"], places: Int[Array, " time"], *, key: PRNGKeyArray | None = None
+    ) -> Float[Array, "time width"]:
+        """One vector for each token. `places` are the positions that the sinusoids tell."""
+        num_tokens, width = self.weight.shape
+        # A product with one-hot vectors: with so few tokens it is cheaper than a gather, whose gradient is a scatter.
+        x = jax.nn.one_hot(tokens, num_tokens) @ self.weight * width**0.5
+        return dropout(x + sinusoids(places, width), self.dropout, key) if self.use_sin_cos else x
