@@ -1,5 +1,6 @@
 """What the classifiers of the pseudo-languages share: word vectors, PyTorch's initialisation, one answer per string."""
 
+import dataclasses
 from typing import Any
 
 import equinox as eqx
@@ -61,9 +62,19 @@ def everywhere(logits: Float[Array, " out"], mask: Bool[Array, " time"]) -> Floa
     return jnp.broadcast_to(logits, (len(mask), len(logits)))
 
 
-def count_parameters(model: Any) -> tuple[int, int]:
-    """How many numbers training changes: in the word vectors, and in all the rest."""
-    is_embedding = lambda node: isinstance(node, Embedding)  # noqa: E731
-    nodes = jax.tree.leaves(eqx.filter(model, eqx.is_inexact_array), is_leaf=is_embedding)
-    words = sum(node.weight.size for node in nodes if is_embedding(node))
-    return words, sum(node.size for node in nodes if not is_embedding(node))
+def check_sizes(settings: Any) -> None:
+    """Raises a `ValueError` unless every whole number among a model's settings is 1 or more."""
+    for field in dataclasses.fields(settings):
+        value = getattr(settings, field.name)
+        if isinstance(value, int) and value < 1:
+            raise ValueError(f"{field.name} is {value}, but must be at least 1.")
+
+
+def count_parameters(model: Any) -> dict[str, int]:
+    """How many numbers training changes: in the `embedding`, in the `readout`, and in the `body` between them."""
+
+    def count(part: Any) -> int:
+        return sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(part, eqx.is_inexact_array)))
+
+    ends = {"embedding": count(model.embedding), "readout": count(model.readout)}
+    return {**ends, "body": count(model) - sum(ends.values())}

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from humboldt.models._attention import Blocks, check_heads, dropout, split_or_none
-from humboldt.models._classifier import Embedding, at_last, everywhere, uniform_linear
+from humboldt.models._classifier import Embedding, at_last, check_sizes, everywhere, uniform_linear
 from humboldt.models._linear import Linear
 from humboldt.models._positions import sinusoids
 
@@ -59,6 +59,7 @@ class TransformerClassifier:
     pooling: ClassVar[Literal["mean", "last"]]
 
     def __post_init__(self) -> None:
+        check_sizes(self)
         check_heads(self.width, self.num_heads, "sin_cos")
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout={self.dropout:g} is not a share. Use 0 or more and less than 1.")

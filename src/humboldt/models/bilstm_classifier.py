@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from humboldt.models import models
-from humboldt.models._classifier import Embedding, at_last, everywhere, uniform_linear, uniform_lstm_cell
+from humboldt.models._classifier import Embedding, at_last, check_sizes, everywhere, uniform_linear, uniform_lstm_cell
 from humboldt.models._linear import Linear
 from humboldt.models._unroll import unroll
 from humboldt.models.lstm import LSTMCell
@@ -55,6 +55,9 @@ class BiLSTMClassifier:
 
     embedding_size: int = 128
     hidden_size: int = 128
+
+    def __post_init__(self) -> None:
+        check_sizes(self)
 
     def build(self, input_size: int, output_size: int, *, num_symbols: int, key: PRNGKeyArray) -> BiLSTMClassifierModel:
         """The network, freshly initialised."""

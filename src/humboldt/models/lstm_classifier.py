@@ -7,7 +7,7 @@ import jax
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from humboldt.models import models
-from humboldt.models._classifier import Embedding, at_last, everywhere, uniform_linear, uniform_lstm_cell
+from humboldt.models._classifier import Embedding, at_last, check_sizes, everywhere, uniform_linear, uniform_lstm_cell
 from humboldt.models._linear import Linear
 from humboldt.models._unroll import unroll
 from humboldt.models.lstm import LSTMCell
@@ -39,6 +39,9 @@ class LSTMClassifier:
     embedding_size: int = 256
     hidden_size: int = 256
     num_layers: int = 1
+
+    def __post_init__(self) -> None:
+        check_sizes(self)
 
     def build(self, input_size: int, output_size: int, *, num_symbols: int, key: PRNGKeyArray) -> LSTMClassifierModel:
         """The network, freshly initialised."""

@@ -112,7 +112,7 @@ def _table(title: str, runs: Sequence[Pair], cell: Any, *, with_paper: bool, not
     for where in dict.fromkeys(_place(run) for run, _ in runs):
         here = {run.model: (run, results) for run, results in runs if _place(run) == where}
         for measure, split in SPLIT_TITLES.items():
-            row = [*where, split]
+            row = [*where, split.split("-")[0]]
             shortcut = "–"
             for name in names:
                 run, results = here.get(name, (None, []))
@@ -135,9 +135,11 @@ def _notes(runs: Sequence[Pair], departures: Mapping[str, Sequence[str]]) -> lis
     counts = {len(_scores(results, "in_dist")) for _, results in runs} - {0}
     protocol = runs[0][0].setting
     spans = ["{}..{}".format(*protocol[name]) for name in ("lengths", "long_lengths")]
+    sizes = [f"{2 * protocol[name]:,}" for name in ("test", "long")]
     notes = [
-        f"Accuracy in percent on strings of length {spans[0]} (in-dist) and {spans[1]} (out-of-dist); best of "
-        f"{' or '.join(map(str, sorted(counts)))} members. * captured (> {CAPTURED:.0f}). Chance 50. Paper: Table 2.",
+        f"Accuracy in percent on {sizes[0]} strings of length {spans[0]} (in) and {sizes[1]} of {spans[1]} (out); best "
+        f"of {' or '.join(map(str, sorted(counts)))} members. * captured (> {CAPTURED:.0f}). Chance 50. "
+        "Paper: Table 2.",
         "Shortcut: the best classifier that knows no structure (lengths, ends, neighbours, counts of symbols and of "
         "their categories) on the same strings. An accuracy below it needs no syntax.",
     ]
@@ -146,9 +148,9 @@ def _notes(runs: Sequence[Pair], departures: Mapping[str, Sequence[str]]) -> lis
             "The paper's table for the uniform distribution (Table 3) repeats Table 2 in every cell: it is no "
             "measurement, so nothing is shown beside ours."
         )
-    sizes = {run.model: results[0].detail["parameters"]["others"] for run, results in runs if results}
-    words = [f"{MODEL_TITLES[m]} {_thousands(n)} (paper {PRINTED_COUNTS[m]})" for m, n in sizes.items()]
-    notes.append(f"Parameters without word vectors: {', '.join(words)}.")
+    bodies = {run.model: results[0].detail["parameters"]["body"] for run, results in runs if results}
+    words = [f"{MODEL_TITLES[m]} {_thousands(n)} (paper {PRINTED_COUNTS[m]})" for m, n in bodies.items()]
+    notes.append(f"Parameters between word vectors and readout: {', '.join(words)}.")
     different = dict.fromkeys(text for run, _ in runs for text in departures[run.key])
     if different:
         notes.append("Not the paper's setting: " + "; ".join(different) + ".")

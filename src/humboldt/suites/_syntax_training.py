@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
@@ -17,11 +17,9 @@ from humboldt.measures.shortcuts import shortcut_audit
 from humboldt.models._classifier import count_parameters
 from humboldt.store import Result, State
 from humboldt.suites._base import Watcher
+from humboldt.suites._syntax_protocol import OF_DATA, Cell, PseudoLanguages
 from humboldt.training import Ensemble, MemberKnobs, Recipe, environment, evaluate
 from humboldt.training import Watcher as TrainingWatcher
-
-if TYPE_CHECKING:
-    from humboldt.suites.syntax import Cell, PseudoLanguages
 
 EVALUATION_ROWS = 250  # strings per evaluation batch: the paper's splits are multiples of it
 SCORED = {"validation": "validation", "test": "in_dist", "long": "out_of_dist"}  # split -> measure
@@ -29,25 +27,23 @@ SHUFFLING = 1  # tells the seed of an epoch's order from the seed of a split
 
 
 @lru_cache(maxsize=8)
-def _split(task: str, name: str, protocol: "PseudoLanguages") -> Split:
+def _split(task: str, name: str, protocol: PseudoLanguages) -> Split:
     """A split, kept while the models of one language take turns."""
     return draw_split(protocol.language(task), name, protocol.data_seed, protocol.splits)
 
 
-def _data_only(protocol: "PseudoLanguages") -> "PseudoLanguages":
+def _data_only(protocol: PseudoLanguages) -> PseudoLanguages:
     """The protocol with the paper's values for all that does not concern the strings: one key for the caches."""
-    from humboldt.suites.syntax import OF_DATA, PseudoLanguages
-
     return PseudoLanguages(**{name: getattr(protocol, name) for name in (*OF_DATA, "data_seed")})
 
 
-def split_of(cell: "Cell", name: str) -> Split:
+def split_of(cell: Cell, name: str) -> Split:
     """The strings of one split."""
     return _split(cell.task, name, _data_only(cell.protocol))
 
 
 @lru_cache(maxsize=2)
-def _shortcuts(task: str, protocol: "PseudoLanguages") -> dict[str, dict[str, float]]:
+def _shortcuts(task: str, protocol: PseudoLanguages) -> dict[str, dict[str, float]]:
     scored = {SCORED[name]: _split(task, name, protocol) for name in ("test", "long")}
     categories = protocol.language(task).symbol_categories
     found: dict[str, dict[str, float]] = {measure: {} for measure in scored}
@@ -56,7 +52,7 @@ def _shortcuts(task: str, protocol: "PseudoLanguages") -> dict[str, dict[str, fl
     return found
 
 
-def shortcuts_of(cell: "Cell") -> dict[str, dict[str, float]]:
+def shortcuts_of(cell: Cell) -> dict[str, dict[str, float]]:
     """What each classifier of the shortcut audit reaches, by measure."""
     return _shortcuts(cell.task, _data_only(cell.protocol))
 
@@ -75,7 +71,7 @@ def batch_of(split: Split, rows: np.ndarray, size: int) -> Batch:
     return Batch(split.tokens[filled], position < lengths, targets, is_last, weight)
 
 
-def make_ensemble(cell: "Cell", members: Sequence[Mapping[str, Any]]) -> Ensemble:
+def make_ensemble(cell: Cell, members: Sequence[Mapping[str, Any]]) -> Ensemble:
     """The members of one experiment, ready to train."""
     protocol, train = cell.protocol, split_of(cell, "train")
     size = protocol.batch_size
@@ -108,7 +104,7 @@ def evaluation_batches(split: Split) -> Iterator[tuple[int, Batch]]:
         yield len(rows), batch_of(split, rows, EVALUATION_ROWS)
 
 
-def execute(cell: "Cell", members: Sequence[Mapping[str, Any]], checkpoints: Path, watcher: Watcher) -> list[Result]:
+def execute(cell: Cell, members: Sequence[Mapping[str, Any]], checkpoints: Path, watcher: Watcher) -> list[Result]:
     """Trains and scores."""
     begin = time.monotonic()
 
@@ -135,10 +131,9 @@ def execute(cell: "Cell", members: Sequence[Mapping[str, Any]], checkpoints: Pat
                 raise Interrupted("Stopped as asked.")
         correct[name] = np.concatenate(parts, 1)
 
-    words, others = count_parameters(ensemble.build(jax.random.key(0)))
     shared = {
         "shortcuts": shortcuts_of(cell),
-        "parameters": {"word_vectors": words, "others": others},
+        "parameters": count_parameters(ensemble.build(jax.random.key(0))),
         "training_seconds": round(training_seconds, 3),  # of all members together, compilation included
     }
     seconds = (time.monotonic() - begin) / len(members)
@@ -156,11 +151,8 @@ def execute(cell: "Cell", members: Sequence[Mapping[str, Any]], checkpoints: Pat
                 np.ones(sum(len(splits[name]) for name in ("test", "long"))),
                 np.concatenate([splits[name].lengths for name in ("test", "long")]),
             )
-            detail["accuracy_per_length"] = {
-                "lengths": list(curve.lengths),
-                "accuracy": [round(x, 6) for x in curve.accuracy],
-                "strings": list(curve.strings),
-            }
+            shares = [round(share, 6) for share in curve.accuracy]
+            detail["accuracy_per_length"] = {"lengths": list(curve.lengths), "accuracy": shares}
         else:
             detail["diverged_at"] = diverged_at
         state = State.FINISHED if diverged_at < 0 else State.DIVERGED
@@ -168,7 +160,7 @@ def execute(cell: "Cell", members: Sequence[Mapping[str, Any]], checkpoints: Pat
     return results
 
 
-def estimate(cells: Sequence[tuple["Cell", Sequence[Mapping[str, Any]]]]) -> list[float]:
+def estimate(cells: Sequence[tuple[Cell, Sequence[Mapping[str, Any]]]]) -> list[float]:
     """Seconds for each, from timing one experiment of each model and size of alphabet."""
     rates: dict[Any, tuple[float, float]] = {}
     seconds = []
