@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from humboldt.errors import UsageError
+from humboldt.errors import Interrupted, UsageError
 from humboldt.store import Result, State
 from humboldt.suites import suites
 from humboldt.suites._base import Request, Watcher
@@ -180,6 +180,17 @@ def test_a_tiny_run_gives_results_and_a_table(model: str, tmp_path: Path):
     assert "±" in mean.rows[0][-1]
     assert "24 strings of length 4..30 (in) and 20 of 31..100 (out)" in best.notes[0]
     assert "epochs 2 instead of 15" in best.notes[-1]
+
+
+def test_an_interrupted_run_ends_with_the_same_numbers(tmp_path: Path):
+    settings = {**TINY, "epochs": "20", "batch_size": "8"}  # 160 steps: two calls of the compiled program
+    (experiment,) = plan(tasks=["adj_n_np"], models=["bilstm"], seeds=1, settings=settings)
+    straight = SUITE.execute(experiment, tmp_path / "straight", Watcher())
+    with pytest.raises(Interrupted):
+        SUITE.execute(experiment, tmp_path / "resumed", Watcher(should_stop=lambda: True))
+    resumed = SUITE.execute(experiment, tmp_path / "resumed", Watcher())
+    for one, other in zip(straight, resumed, strict=True):
+        assert (one.measures, one.detail["training"]) == (other.measures, other.detail["training"])
 
 
 def test_records_stand_beside_the_published_numbers():
