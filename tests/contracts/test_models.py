@@ -44,7 +44,10 @@ def test_padding_never_changes_a_result(name: str, getkey: Callable[[], Any]):
     model, tokens = build(name, getkey()), tokens_of(9)
     padded = jnp.concatenate([tokens, jnp.array([0, 1, 2, MARK], jnp.int32)])
     expected, found = call(model, tokens), call(model, padded, real=len(tokens))
-    np.testing.assert_array_equal(found[: len(tokens)], expected)
+    if isinstance(model, RecurrentModel):
+        np.testing.assert_array_equal(found[: len(tokens)], expected)
+    else:  # padding adds exact zeros to sums over time, but XLA adds up a longer sum in another order
+        np.testing.assert_allclose(found[: len(tokens)], expected, rtol=1e-5, atol=1e-5)
 
 
 def test_padding_never_changes_a_gradient(name: str, getkey: Callable[[], Any]):
@@ -94,11 +97,11 @@ def test_scan_equals_a_plain_loop(name: str, hoist: bool, getkey: Callable[[], A
 
 def test_one_token_at_a_time_equals_all_at_once(name: str, getkey: Callable[[], Any]):
     model, tokens = build(name, getkey()), tokens_of(6)
-    if not isinstance(model, RecurrentModel):
-        pytest.skip("not recurrent")
-    state, logits = model.start(tokens), []
+    if not hasattr(model, "step"):
+        pytest.skip("has to see everything at once")
+    state, step, logits = model.start(tokens), eqx.filter_jit(model.step), []
     for token in tokens:
-        state, output = model.step(state, token)
+        state, output = step(state, token)
         logits.append(output)
     np.testing.assert_allclose(jnp.stack(logits), call(model, tokens), rtol=1e-4, atol=1e-5)
 
