@@ -138,8 +138,8 @@ QUICK_CELLS = (
         ("parity_check", "rnn"),
         ("cycle_navigation", "rnn"),
     ),
-    *(("even_pairs", "lstm"), ("parity_check", "lstm")),
-    *(("reverse_string", "rnn"), ("reverse_string", "lstm"), ("reverse_string", "stack_rnn")),
+    ("parity_check", "lstm"),
+    *(("reverse_string", "rnn"), ("reverse_string", "stack_rnn")),
 )
 
 

@@ -18,5 +18,5 @@ def to_equinox(network: Network) -> "MDLNetwork":
     try:
         from humboldt.models.mdl._equinox import MDLNetwork
     except ImportError as error:
-        raise MissingExtra("jax and equinox", "zoo") from error
+        raise MissingExtra("jax") from error
     return MDLNetwork(network)
