@@ -3,7 +3,7 @@
 import importlib
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -186,6 +186,8 @@ class Bliss(AbstractSuite):
                 for values in itertools.product(*sweep.values()):
                     changes = {**fixed, **dict(zip(sweep, values, strict=True))}
                     experiment = self._experiment(task_name, model_name, factor, changes, request)
+                    alone = [text for text in missing_values(model_name, [(experiment.run, [])]) if _key(text) in fixed]
+                    experiment = replace(experiment, departures=(*experiment.departures, *alone))
                     if not self._is_repetition(experiment.run, sweep.get("stack_size", ())):
                         experiments.append(experiment)
         return experiments
@@ -258,6 +260,7 @@ class Bliss(AbstractSuite):
             different = dict.fromkeys(
                 f"{run.model}: {text}" for run, results in own for text in departures(run, [r.member for r in results])
             )
+            different |= dict.fromkeys(text for name in self.models() for text in missing_values(name, own))
             notes[label] = ["Not the paper's setting: " + "; ".join(different) + "."] if different else []
         return _bliss_tables.tables(self._in_order(runs), notes)
 
@@ -303,6 +306,21 @@ def departures(run: Run, members: Sequence[Mapping[str, Any]]) -> list[str]:
     if seeds != sorted({member["seed"] for member in paper.members()}):
         found.append(f"seeds {', '.join(map(str, seeds))} instead of 100, 101, 102")
     return found
+
+
+def missing_values(model: str, runs: Sequence[tuple[Run, list[Result]]]) -> list[str]:
+    """What the paper sweeps for a model and these runs do not, in words. A stack that is left out may not matter."""
+    settings = [{**run.setting, **run.setting["model"]} for run, _ in runs if run.model == model]
+    found = []
+    for key, values in CONTENDERS[model].sweep.items():
+        present = [value for value in values if value in {str(setting[key]) for setting in settings}]
+        if key != "stack_size" and present and len(present) < len(values):
+            found.append(f"{model}: {key} {', '.join(present)} alone, of {', '.join(values)}")
+    return found
+
+
+def _key(missing: str) -> str:
+    return missing.split()[1]
 
 
 def _words(regularisers: set[tuple[str, float]]) -> str:
