@@ -121,12 +121,13 @@ QUICK = Preset(
     "who succeeds and who fails, in about two minutes on a 2-core laptop",
     {"factors": "1,4", "seeds": "2", "penalties": "none"},
 )
-#: What `quick` changes for one model alone: one value of each sweep.
+#: What `quick` changes for one model alone. Of the LSTM's seeds, the third is the one that says `b` for ever.
 QUICK_OF: Mapping[str, Mapping[str, str]] = {
-    "lstm": {"hidden_size": "32"},
+    "lstm": {"seeds": "3"},
     "stack_lstm": {"epochs": "3", "stack_size": "100"},
     "baby_ntm": {"epochs": "3"},
 }
+QUICK_SWEEPS = {"hidden_size": ("2", "32")}
 QUICK_TASKS = ("an_bn", "dyck_1")
 
 
@@ -182,6 +183,8 @@ class Bliss(AbstractSuite):
             quick = QUICK_OF[model_name] if preset is QUICK else {}
             fixed = {**contender.changes, **preset.changes, **quick, **request.settings}
             sweep = {key: values for key, values in contender.sweep.items() if key not in fixed}
+            if preset is QUICK:
+                sweep = {key: QUICK_SWEEPS[key] for key in sweep}
             for factor in _settings.changed(Induction(), fixed).factors:
                 for values in itertools.product(*sweep.values()):
                     changes = {**fixed, **dict(zip(sweep, values, strict=True))}
