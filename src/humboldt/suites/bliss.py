@@ -228,6 +228,8 @@ class Bliss(AbstractSuite):
 
     def _is_repetition(self, run: Run, stack_sizes: Sequence[str]) -> bool:
         """Whether a smaller stack of the sweep holds the corpus too: the numbers would be the same."""
+        if not stack_sizes:
+            return False
         longest = len(self.cell(run).corpus.last) + 1
         return any(longest < int(size) < run.setting["model"]["stack_size"] for size in stack_sizes)
 
