@@ -10,7 +10,7 @@ from humboldt.languages.bliss import get
 from humboldt.measures.bliss import evaluate
 from humboldt.models import models
 from humboldt.models._marnn import PushPopStack, RotatingTape
-from humboldt.suites._bliss_steppers import make_stepper
+from humboldt.suites._bliss_steppers_training import make_stepper
 
 KEY = jax.random.key(0)
 

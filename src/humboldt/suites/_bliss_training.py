@@ -17,7 +17,7 @@ from humboldt.measures.bliss import Stepper, evaluate
 from humboldt.store import Result, State
 from humboldt.suites._base import Watcher
 from humboldt.suites._bliss_scoring import Scorer
-from humboldt.suites._bliss_steppers import make_stepper
+from humboldt.suites._bliss_steppers_training import make_stepper
 from humboldt.training import Ensemble, MemberKnobs, Recipe, Trained, environment
 from humboldt.training import Watcher as TrainingWatcher
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from humboldt.models import models
-from humboldt.suites._bliss_steppers import JaxStepper, make_stepper
+from humboldt.suites._bliss_steppers_training import JaxStepper, make_stepper
 
 STEPS, ROWS, SYMBOLS = 14, 6, 3
 
