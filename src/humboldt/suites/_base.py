@@ -101,6 +101,7 @@ class AbstractSuite(ABC):
     question: ClassVar[str]
     measure: ClassVar[str]
     presets: ClassVar[Mapping[str, Preset]]
+    demo: ClassVar[Request] = Request()  # what `humboldt demo` shows of it: the quick preset, or a part of it
 
     @abstractmethod
     def tasks(self) -> list[str]:

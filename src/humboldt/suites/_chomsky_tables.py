@@ -155,48 +155,60 @@ def tables(
             if layout.max_table == "table_b2" and {cell.model for cell in wanted} <= {"stack_rnn"}:
                 continue  # it repeats the Stack-RNN for comparison only
             if wanted:
-                found.append(_table(wanted, layout, label, order, notes.get(label, ())))
+                found.extend(_table(wanted, layout, label, order, notes.get(label, ())))
         found.extend(_scaling([cell for cell in own if _scale(cell.runs[0][0])], label, order))
     return found
 
 
-def _table(found: Sequence[Cell], layout: Layout, label: str, order: Sequence[str], notes: Sequence[str]) -> Table:
+def _table(
+    found: Sequence[Cell], layout: Layout, label: str, order: Sequence[str], notes: Sequence[str]
+) -> list[Table]:
+    """The best members, and mean and deviation over the seeds that share the best one's settings."""
     by_place = {(cell.task, cell.model): cell for cell in found}
     models = [name for name in layout.models if any(cell.model == name for cell in found)]
-    columns = ["Level", "Task", "Chance", *(c for name in models for c in (TITLES[name], "paper", "seeds", "paper"))]
-    rows, remarks, members = [], [], set()
+    columns = ("Level", "Task", "Chance", *(column for name in models for column in (TITLES[name], "paper")))
+    best_rows, mean_rows, remarks, members, seeds = [], [], [], set(), set()
     for task in order:
         if not any(cell.task == task for cell in found):
             continue
         language: AbstractTransduction = tasks.get(f"chomsky/{task}")()  # pyright: ignore[reportAssignmentType]
-        row = [language.level.value, task, f"{100 * language.chance:.0f}"]
+        head = [language.level.value, task, f"{100 * language.chance:.0f}"]
+        best, mean = [*head], [*head]
         for name in models:
             cell = by_place.get((task, name))
             summary = cell and cell.summary()
             if cell is None or summary is None:
-                row += ["–" if cell is None else "diverged", "–", "–", "–"]
+                best += ["–" if cell is None else "diverged", "–"]
+                mean += ["–", "–"]
                 continue
+            run, over_seeds = cell.runs[0][0], cell.over_seeds()
             members.add(summary.members)
-            seeds = cell.over_seeds()
-            run = cell.runs[0][0]
-            row += [
-                f"{summary.max:.1f}{'*' if summary.max >= SOLVED else ' '}",
-                _text(printed_value(run, "max", layout.max_table)),
-                f"{seeds.mean:.1f} ± {seeds.std:.1f}",
-                _deviation(run, layout.mean_table),
-            ]
+            seeds.add(over_seeds.members)
+            mark = "*" if summary.max >= SOLVED else " "
+            best += [f"{summary.max:.1f}{mark}", _text(printed_value(run, "max", layout.max_table))]
+            mean += [f"{over_seeds.mean:.1f} ± {over_seeds.std:.1f}", _deviation(run, layout.mean_table)]
             if cell.swept():
                 remarks.append(f"{task} {TITLES[name]}: {cell.swept()}")
-        rows.append(tuple(row))
-    number = layout.max_table.removeprefix("table_").upper()
-    means = str(layout.mean_table).removeprefix("table_").upper()
-    head = (
-        f"Best of {' or '.join(map(str, sorted(members)))} members, * solved (>= {SOLVED:.0f}); `seeds`: mean and "
-        f"deviation over the seeds of the best setting. Paper: Tables {number} and {means}."
-    )
-    best = [f"Best settings: {'; '.join(remarks)}."] if remarks else []
+        best_rows.append(tuple(best))
+        mean_rows.append(tuple(mean))
     title = f"chomsky, {label}{', autoregressive' if layout.autoregressive else ''}"
-    return Table(title, tuple(columns), tuple(rows), (head, *best, *notes))
+    first = f"Best of {_numbers(members)} members, * solved (>= {SOLVED:.0f}). Paper: {_number(layout.max_table)}."
+    second = (
+        f"Over the {_numbers(seeds)} seeds that share the best member's settings. Paper: {_number(layout.mean_table)}."
+    )
+    swept = [f"Best settings: {'; '.join(remarks)}."] if remarks else []
+    return [
+        Table(title, columns, tuple(best_rows), (first, *swept, *notes)),
+        Table(f"{title}: mean ± deviation", columns, tuple(mean_rows), (second,)),
+    ]
+
+
+def _numbers(counts: set[int]) -> str:
+    return " or ".join(map(str, sorted(counts)))
+
+
+def _number(table: str | None) -> str:
+    return f"Table {str(table).removeprefix('table_').upper()}"
 
 
 def _scaling(found: Sequence[Cell], label: str, order: Sequence[str]) -> list[Table]:

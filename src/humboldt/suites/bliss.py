@@ -163,6 +163,7 @@ class Bliss(AbstractSuite):
     question = "How much is learnt from how little?"
     measure = "B-index"
     presets = MappingProxyType({"quick": QUICK, "paper": PAPER})
+    demo = Request(["an_bn"], ["lstm", "mdlrnn"])
 
     def tasks(self) -> list[str]:
         return list(NAMES)
