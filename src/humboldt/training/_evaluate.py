@@ -12,6 +12,7 @@ from humboldt.languages import Batch
 from humboldt.models._recurrent import RecurrentModel
 from humboldt.training._members import over_members, pad_members
 
+PAIRS_AT_ONCE = 2**22
 TIME_BUCKET = 128  # evaluation batches are padded to a multiple of this: few programs, and memories sized to fit
 
 
@@ -50,7 +51,9 @@ def count_correct(
 
     def at_once(weights: PyTree) -> Array:
         model = eqx.combine(weights, static)
-        logits = jax.vmap(lambda tokens, mask: model(tokens, mask))(tokens, mask)
+        # Attention needs memory for every pair of steps: as many rows at a time as that leaves room for.
+        rows = max(1, min(len(tokens), PAIRS_AT_ONCE // tokens.shape[1] ** 2))
+        logits = jax.lax.map(lambda row: model(*row), (tokens, mask), batch_size=rows)
         return (target_mask & (logits.argmax(-1) == targets)).sum(1)
 
     # Models that can go step by step do so where it is cheaper, or where they must.
