@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from humboldt.errors import UsageError
+from humboldt.errors import RunError, UsageError
 from humboldt.models.mdl.evaluate import NO_CLIP, step_slow
 from humboldt.models.mdl.network import published_networks
 from humboldt.models.mdl.stream import StateGraph, Stepper
@@ -113,6 +113,13 @@ def test_a_counter_has_few_states():
     graph = StateGraph(FIGURE_4)
     graph.feed([0] + [1] * 1000 + [2] * 1000)
     assert graph.num_states == 1002  # before, and h = 0, 1/2, ..., 500
+
+
+def test_a_graph_that_outgrows_its_limit_says_so():
+    graph = StateGraph(FIGURE_4, capacity=4, limit=10)
+    graph.feed([0] + [1] * 9)
+    with pytest.raises(RunError, match=r"10 different steps, the limit of this graph.*Use `Stepper`"):
+        graph.feed([0] + [1] * 10)
 
 
 def test_wrong_symbols_and_states_are_refused():

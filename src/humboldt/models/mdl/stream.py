@@ -8,7 +8,7 @@ few of them, so that millions of symbols per second become hundreds of millions.
 import numpy as np
 from numpy.typing import NDArray
 
-from humboldt.errors import UsageError
+from humboldt.errors import RunError, UsageError
 from humboldt.models.mdl.evaluate import NO_CLIP
 from humboldt.models.mdl.genome import pack
 from humboldt.models.mdl.jit import entry
@@ -199,11 +199,15 @@ def _rehash(sources):
 class StateGraph:
     """The states a network has been in and the steps between them, numbered as they are met.
 
-    State 0 is the one before the first symbol. `distributions[step]` is what the network predicts after a step.
+    State 0 is the one before the first symbol. `distributions[step]` is what the network predicts after a step. If
+    states do not recur, the graph grows as large as the text it reads; past `limit` steps it is an error.
     """
 
-    def __init__(self, network: Network, *, clip: float = NO_CLIP, capacity: int = 1024) -> None:
+    def __init__(
+        self, network: Network, *, clip: float = NO_CLIP, capacity: int = 1024, limit: int = 4_000_000
+    ) -> None:
         self.network = network
+        self.limit = limit
         self.clip = float(clip)
         self._plan = _plan_of(network, self.clip)
         self._used = np.array([1, 0], dtype=np.int64)
@@ -263,7 +267,12 @@ class StateGraph:
             done += _walk(self._plan, self._memo, self._used, mine, symbols[rest], steps[rest], chain, self.clip)
             if done == len(symbols):
                 return steps
-            self._memo = self._room(2 * len(self._memo.total))
+            if self.num_steps >= self.limit:
+                raise RunError(
+                    f"The network has made {self.num_steps:,} different steps, the limit of this graph: its states do "
+                    "not recur. Use `Stepper`, which keeps none of them, or raise `limit`."
+                )
+            self._memo = self._room(min(2 * len(self._memo.total), self.limit))
 
     def _room(self, capacity: int) -> Memo:
         """A memo for `capacity` steps that holds all that is known."""
