@@ -38,7 +38,7 @@ class Syntax(AbstractSuite):
     question = "Does it see structure without words?"
     measure = "in- and out-of-distribution accuracy"
     presets = MappingProxyType({"quick": QUICK, "paper": PAPER})
-    demo = Request(["adj_n_np", "nested_dependency"], ["transformer_encoder", "lstm"])
+    demo = Request(["adj_n_np", "nested_dependency"], ["bilstm", "lstm"])
 
     def tasks(self) -> list[str]:
         return list(TASKS)
