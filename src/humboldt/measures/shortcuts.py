@@ -34,13 +34,13 @@ class LabelledStrings(Protocol):
     """Right-padded integer tokens, shape `(count, time)`; lengths and labels, shape `(count,)`, all from 0 up."""
 
     @property
-    def tokens(self) -> np.ndarray: ...  # noqa: D102
+    def tokens(self) -> np.ndarray: ...
 
     @property
-    def lengths(self) -> np.ndarray: ...  # noqa: D102
+    def lengths(self) -> np.ndarray: ...
 
     @property
-    def labels(self) -> np.ndarray: ...  # noqa: D102
+    def labels(self) -> np.ndarray: ...
 
 
 @dataclass(frozen=True)
