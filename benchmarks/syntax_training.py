@@ -2,7 +2,7 @@
 
 Batches of 512 strings of 4 to 30 symbols, as in the paper. The baseline is one member trained alone with the same code.
 
-    python benchmarks/syntax_training.py [--model lstm] [--members 30] [--terminals 2] [--sizes stated]
+    python benchmarks/syntax_training.py [--model lstm] [--members 30] [--terminals 2] [--precision float32]
 """
 
 import argparse
@@ -24,10 +24,11 @@ def main() -> None:
     parser.add_argument("--members", type=int, default=30)
     parser.add_argument("--terminals", default="2")
     parser.add_argument("--sizes", default="stated")
+    parser.add_argument("--precision", default="float32", choices=["float32", "bfloat16"])
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
-    settings = {"terminals": options.terminals, "sizes": options.sizes}
+    settings = {name: getattr(options, name) for name in ("terminals", "sizes", "precision")}
     suite: Any = suites.get("syntax")
     (experiment,) = suite.plan(Request((options.task,), (options.model,), "paper", options.members, settings))
     cell = suite.cell(experiment.run)
@@ -59,6 +60,7 @@ def main() -> None:
             "task": options.task,
             "terminals": int(options.terminals),
             "sizes": options.sizes,
+            "precision": options.precision,
             "batch": cell.protocol.batch_size,
             "ensemble": together,
             "baseline_one_member": alone,

@@ -11,7 +11,7 @@ import pytest
 
 from humboldt.models import models
 from humboldt.models._recurrent import RecurrentModel
-from humboldt.models._unroll import step_by_step, unroll
+from humboldt.models._unroll import step_by_step, unroll, unroll_symbols
 
 SYMBOLS, OUTPUTS = 3, 4
 MARK = SYMBOLS  # the token ∅
@@ -111,22 +111,30 @@ def test_one_token_at_a_time_equals_all_at_once(name: str, getkey: Callable[[], 
     np.testing.assert_allclose(jnp.stack(logits), call(model, tokens), rtol=1e-4, atol=1e-5)
 
 
-def test_hoisted_gradients_are_the_same_gradients(name: str, getkey: Callable[[], Any]):
+@pytest.mark.parametrize("looked_up", [False, True])
+def test_hoisted_gradients_are_the_same_gradients(name: str, looked_up: bool, getkey: Callable[[], Any]):
     model = build(name, getkey())
     if not isinstance(model, RecurrentModel):
         pytest.skip("not recurrent")
     batch = jnp.stack([tokens_of(6), tokens_of(6)[::-1]])
+    # Not one-hot and with a gradient of their own, as word vectors have.
+    vectors = jax.random.normal(getkey(), (SYMBOLS + 1, SYMBOLS + 1))
 
-    def loss(model: RecurrentModel, hoist: bool) -> jax.Array:
+    def loss(weights: tuple[RecurrentModel, jax.Array], hoist: bool) -> jax.Array:
+        model, vectors = weights
+
         def one(tokens: jax.Array) -> jax.Array:
-            xs = jax.nn.one_hot(tokens, SYMBOLS + 1)
-            state, outputs = unroll(model.cell, model.start(tokens), xs, hoist=hoist)
+            start = model.start(tokens)
+            if looked_up and hoist:
+                state, outputs = unroll_symbols(model.cell, start, vectors, tokens, hoist=True)
+            else:
+                state, outputs = unroll(model.cell, start, vectors[tokens], hoist=hoist)
             return (outputs**2).sum() + sum(
                 (leaf**2).sum() for leaf in jax.tree.leaves(eqx.filter(state, eqx.is_inexact_array))
             )
 
         return jax.vmap(one)(batch).sum()
 
-    plain, hoisted = (eqx.filter_jit(eqx.filter_grad(loss))(model, hoist) for hoist in (False, True))
+    plain, hoisted = (eqx.filter_jit(eqx.filter_grad(loss))((model, vectors), hoist) for hoist in (False, True))
     for a, b in zip(jax.tree.leaves(plain), jax.tree.leaves(hoisted), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)

@@ -15,6 +15,8 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from humboldt.models._linear import Linear
 from humboldt.models._positions import Positions, RelativePositions, alibi_bias, rotate
 
+FEW_LAYERS = 8  # that an accelerator's program holds one after the other; more would compile for too long
+
 
 def dropout(x: Float[Array, "..."], rate: float, key: PRNGKeyArray | None) -> Float[Array, "..."]:
     """Zeroes a share of the numbers and scales up the rest; without a key nothing is dropped."""
@@ -122,7 +124,7 @@ class Attention(eqx.Module):
         scores = scores * queries.shape[-1] ** -0.5
         if self.positions == "alibi":
             distances = places[:, None] - jnp.arange(len(memory.keys))[None, :]
-            scores = scores + alibi_bias(distances, self.num_heads)
+            scores = scores + alibi_bias(distances, self.num_heads).astype(scores.dtype)
 
         visible = mask[None]  # the same for all heads
         # The least number rather than infinity, and zeros afterwards: a row without any key must not become NaN.
@@ -289,4 +291,12 @@ def over_layers(
         arrays, own, key = inputs
         return apply(eqx.combine(arrays, static), x, own, key)
 
-    return jax.lax.scan(step, x, (arrays, per_layer, keys))
+    inputs, count = (arrays, per_layer, keys), jax.tree.leaves(arrays)[0].shape[0]
+    if jax.default_backend() == "cpu" or count > FEW_LAYERS:
+        return jax.lax.scan(step, x, inputs)
+    # What a loop saves for its backward pass is written twice more, which takes longer than all matrix products.
+    notes = []
+    for i in range(count):
+        x, note = step(x, jax.tree.map(lambda leaf, i=i: leaf[i], inputs))
+        notes.append(note)
+    return x, jax.tree.map(lambda *all_layers: jnp.stack(all_layers), *notes)

@@ -8,15 +8,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from humboldt.models._linear import Linear
+from humboldt.models._linear import Linear, look_up
 from humboldt.models.lstm import LSTMCell
 
 
 class Embedding(eqx.Module):
-    """A vector for each token id, standard normal to begin with (as in PyTorch).
-
-    A lookup and not a product with one-hot vectors: there may be 50,000 ids.
-    """
+    """A vector for each token id, standard normal to begin with (as in PyTorch)."""
 
     weight: Float[Array, "vocab in"]
 
@@ -24,7 +21,7 @@ class Embedding(eqx.Module):
         self.weight = jax.random.normal(key, (num_tokens, size))
 
     def __call__(self, tokens: Int[Array, " time"]) -> Float[Array, "time in"]:
-        return self.weight.at[tokens].get(mode="promise_in_bounds")
+        return look_up(self.weight, tokens)
 
 
 def uniform_linear(in_size: int, out_size: int, *, fan_in: int | None = None, key: PRNGKeyArray) -> Linear:

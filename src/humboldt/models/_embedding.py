@@ -5,6 +5,7 @@ import jax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from humboldt.models._attention import dropout
+from humboldt.models._linear import look_up
 from humboldt.models._positions import sinusoids
 
 
@@ -29,7 +30,6 @@ class Embedding(eqx.Module):
         self, tokens: Int[Array, " time"], places: Int[Array, " time"], *, key: PRNGKeyArray | None = None
     ) -> Float[Array, "time width"]:
         """One vector for each token. `places` are the positions that the sinusoids tell."""
-        num_tokens, width = self.weight.shape
-        # A product with one-hot vectors: with so few tokens it is cheaper than a gather, whose gradient is a scatter.
-        x = jax.nn.one_hot(tokens, num_tokens) @ self.weight * width**0.5
-        return dropout(x + sinusoids(places, width), self.dropout, key) if self.use_sin_cos else x
+        width = self.weight.shape[1]
+        x = look_up(self.weight, tokens) * width**0.5
+        return dropout(x + sinusoids(places, width).astype(x.dtype), self.dropout, key) if self.use_sin_cos else x

@@ -1,13 +1,19 @@
 """Memory that any controller can hold: it reads, decides, and writes at every step."""
 
 from abc import abstractmethod
+from functools import partial
 from typing import Any
 
 import equinox as eqx
+import jax
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from humboldt.models._cell import AbstractCell
 from humboldt.models._linear import Linear
+
+#: For functions that move a memory: of them only the memory before is kept for gradients, and what was moved where is
+#: worked out again, which is quicker than to write and read several moved copies of it at every step.
+recomputed = partial(jax.checkpoint, prevent_cse=False)
 
 
 class AbstractMemory(eqx.Module):

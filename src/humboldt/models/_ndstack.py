@@ -11,7 +11,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 from humboldt.models._cell import AbstractCell
 from humboldt.models._linear import Linear
 from humboldt.models._memory import AbstractMemory
-from humboldt.models._unroll import Taps, linears, tapped_step, weight_gradients
+from humboldt.models._taps import Taps, linears, tapped_step, weight_gradients
 
 SMALLEST = 1e-30  # a node with less than this share of the weight is dropped: its reciprocal must stay a float32
 EPSILON = 1e-3  # in the released code, added to what the reading is divided by

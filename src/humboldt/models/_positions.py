@@ -40,7 +40,7 @@ def rotate(x: Float[Array, "time head size"], positions: Int[Array, " time"]) ->
     angles = (positions.astype(jnp.float32)[:, None] * wave_rates(x.shape[-1])[None, :])[:, None, :]
     pairs = x.reshape(*x.shape[:-1], -1, 2)
     a, b = pairs[..., 0], pairs[..., 1]
-    sin, cos = jnp.sin(angles), jnp.cos(angles)
+    sin, cos = jnp.sin(angles).astype(x.dtype), jnp.cos(angles).astype(x.dtype)
     return jnp.stack([a * cos - b * sin, a * sin + b * cos], -1).reshape(x.shape)
 
 
@@ -99,7 +99,8 @@ class RelativePositions(eqx.Module):
         # All distances that any query can have, also when there is but one: what is made here depends on nothing
         # that differs between the examples of a batch, so it is made once for all of them.
         distances = jnp.arange(num_positions - 1, -num_keys, -1)
-        table = jax.vmap(self.key)(sinusoids(distances, self.key.weight.shape[0])).reshape(-1, *queries.shape[1:])
+        places = sinusoids(distances, self.key.weight.shape[0]).astype(queries.dtype)
+        table = jax.vmap(self.key)(places).reshape(-1, *queries.shape[1:])
         if num_queries != num_positions:
             begin = num_positions - num_queries - first
             table = jax.lax.dynamic_slice_in_dim(table, begin, num_queries + num_keys - 1)

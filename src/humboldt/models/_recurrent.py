@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from humboldt.models._cell import AbstractCell
 from humboldt.models._linear import Linear
 from humboldt.models._memory import MemoryCell
-from humboldt.models._unroll import unroll
+from humboldt.models._unroll import unroll_symbols
 
 
 class RecurrentModel(eqx.Module):
@@ -29,8 +29,8 @@ class RecurrentModel(eqx.Module):
     ) -> Float[Array, "time out"]:
         """Logits at every step. The mask is not needed: a step sees only what came before it."""
         del mask, key
-        xs = self._one_hot(tokens)
-        _, hidden = unroll(self.cell, self.start(tokens), xs)
+        vectors = jnp.eye(self.input_size, dtype=self.readout.weight.dtype)
+        _, hidden = unroll_symbols(self.cell, self.start(tokens), vectors, tokens)
         return jax.vmap(self.readout)(hidden)
 
     def inspect(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from humboldt.models._linear import Linear
-from humboldt.models._memory import AbstractMemory
+from humboldt.models._memory import AbstractMemory, recomputed
 
 PUSH, POP, NO_OP = range(3)
 
@@ -48,8 +48,16 @@ class Stack(AbstractMemory):
     def act(
         self, memory: Float[Array, "stack depth cell"], actions: tuple[Array, Array]
     ) -> Float[Array, "stack depth cell"]:
-        probabilities, values = actions
-        push, pop, no_op = (probabilities[:, i, None, None] for i in range(3))
-        above = jnp.concatenate([values[:, None], memory[:, :-1]], 1)
-        below = jnp.concatenate([memory[:, 1:], jnp.zeros_like(memory[:, :1])], 1)
-        return push * above + pop * below + no_op * memory
+        return _moved(memory, *actions)
+
+
+@recomputed
+def _moved(
+    memory: Float[Array, "stack depth cell"],
+    probabilities: Float[Array, "stack 3"],
+    values: Float[Array, "stack cell"],
+) -> Float[Array, "stack depth cell"]:
+    push, pop, no_op = (probabilities[:, i, None, None] for i in range(3))
+    above = jnp.concatenate([values[:, None], memory[:, :-1]], 1)
+    below = jnp.concatenate([memory[:, 1:], jnp.zeros_like(memory[:, :1])], 1)
+    return push * above + pop * below + no_op * memory

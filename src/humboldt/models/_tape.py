@@ -1,12 +1,14 @@
 """The differentiable tape of Delétang et al. (2023), after the Baby-NTM of Suzgun et al. (2019)."""
 
+from functools import partial
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from humboldt.models._linear import Linear
-from humboldt.models._memory import AbstractMemory
+from humboldt.models._memory import AbstractMemory, recomputed
 
 STAY, LEFT, RIGHT, JUMP_LEFT, JUMP_RIGHT = range(5)
 
@@ -82,16 +84,26 @@ class Tape(AbstractMemory):
 
     def act(self, memory: tuple[Array, Array], actions: tuple[Array, Array]) -> tuple[Array, Array]:
         tapes, jump = memory
-        probabilities, values = actions
-        written = jnp.concatenate([values[:, None], tapes[:, 1:]], 1)
-        jumping = written if self.jumps_write else tapes
-        stay, left, right, jump_left, jump_right = (probabilities[:, i, None, None] for i in range(5))
-        many = jax.vmap(roll, (0, None))
-        moved = (
-            stay * written
-            + left * jnp.roll(written, -1, 1)
-            + right * jnp.roll(written, 1, 1)
-            + jump_left * many(jumping, -jump)
-            + jump_right * many(jumping, jump)
-        )
-        return moved, jump
+        move = recomputed(partial(_moved, jumps_write=self.jumps_write))
+        return move(tapes, jump, *actions), jump
+
+
+def _moved(
+    tapes: Float[Array, "tape cells cell"],
+    jump: Int[Array, ""],
+    probabilities: Float[Array, "tape 5"],
+    values: Float[Array, "tape cell"],
+    *,
+    jumps_write: bool,
+) -> Float[Array, "tape cells cell"]:
+    written = jnp.concatenate([values[:, None], tapes[:, 1:]], 1)
+    jumping = written if jumps_write else tapes
+    stay, left, right, jump_left, jump_right = (probabilities[:, i, None, None] for i in range(5))
+    many = jax.vmap(roll, (0, None))
+    return (
+        stay * written
+        + left * jnp.roll(written, -1, 1)
+        + right * jnp.roll(written, 1, 1)
+        + jump_left * many(jumping, -jump)
+        + jump_right * many(jumping, jump)
+    )

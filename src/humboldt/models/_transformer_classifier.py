@@ -36,7 +36,8 @@ class TransformerClassifierModel(eqx.Module):
     def _run(self, tokens: Array, mask: Array, key: PRNGKeyArray | None) -> tuple[Array, dict[str, Array]]:
         k_embedding, k_blocks = split_or_none(key, 2)
         x = self.embedding(tokens)
-        x = dropout(x + sinusoids(jnp.arange(len(tokens)), x.shape[1]), self.dropout, k_embedding)
+        places = sinusoids(jnp.arange(len(tokens)), x.shape[1]).astype(x.dtype)
+        x = dropout(x + places, self.dropout, k_embedding)
         x, internals = self.blocks(x, mask, key=k_blocks)
         if self.pooling == "last":
             pooled = at_last(x, mask)

@@ -5,10 +5,11 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Array, Float, Int, PyTree
 
 from humboldt.models._cell import AbstractCell
-from humboldt.models._linear import Linear
+from humboldt.models._linear import SMALL_TABLE, look_up
+from humboldt.models._taps import Taps, is_linear, linears, tapped_step
 
 UNROLL = 4  # time steps per turn of the loop on an accelerator: fewer, longer runs of kernels
 
@@ -29,12 +30,31 @@ def unroll(
 
     **Returns:** the last state and the output of every step.
     """
-    if hoist is None:
-        hoist = jax.default_backend() != "cpu"
-    if not hoist:
+    if not _hoists(hoist):
         return jax.lax.scan(lambda state, x: cell(state, cell.project(x)), state, xs)
-    arrays, static = eqx.partition(cell, eqx.is_array)
-    return _hoisted(static, arrays, state, jax.vmap(cell.project)(xs))
+    return _hoisted(cell, state, jax.vmap(cell.project)(xs), None)
+
+
+def unroll_symbols(
+    cell: AbstractCell,
+    state: PyTree,
+    vectors: Float[Array, "symbol in"],
+    symbols: Int[Array, " time"],
+    *,
+    hoist: bool | None = None,
+) -> tuple[PyTree, Float[Array, "time hidden"]]:
+    """`unroll(cell, state, vectors[symbols])`, quicker where the alphabet is small.
+
+    Then each symbol is projected once and looked up at every step, instead of being projected wherever it occurs: the
+    projected inputs of all steps are the largest array of a small network's training.
+    """
+    if not _hoists(hoist) or len(vectors) > SMALL_TABLE:
+        return unroll(cell, state, look_up(vectors, symbols), hoist=hoist)
+    return _hoisted(cell, state, jax.vmap(cell.project)(vectors), symbols)
+
+
+def _hoists(asked: bool | None) -> bool:
+    return jax.default_backend() != "cpu" if asked is None else asked
 
 
 def step_by_step(cell: AbstractCell, state: PyTree, xs: Float[Array, "time in"]) -> tuple[PyTree, Array]:
@@ -46,106 +66,106 @@ def step_by_step(cell: AbstractCell, state: PyTree, xs: Float[Array, "time in"])
     return state, jnp.stack(outputs)
 
 
-class _Tapped(eqx.Module):
-    """A linear layer that notes its input, adds `tap` to its output, and passes no gradient to its own weights.
+def _hoisted(
+    cell: AbstractCell, state: PyTree, drives: Float[Array, "time_or_symbol drive"], symbols: Array | None
+) -> tuple[PyTree, Float[Array, "time hidden"]]:
+    """The loop. `drives` has a row for every step or, where there are `symbols`, for every symbol of the alphabet.
 
-    The gradient of `tap` is then the gradient of the layer's output, and the gradient of the weight is the sum over
-    time of (input noted) x (gradient of the output): it can be taken after the loop. A layer whose output joins the
-    drive needs no tap of its own: the drive is one.
+    Gradients go another way than values. The loop itself is run with weights that get none, but with taps (see
+    `tapped_step`). Then what every layer does is written down once more, for all steps at once: nobody uses the values,
+    so no compiled program computes them, but the gradients of the taps become through them those of the weights.
+    (A custom VJP for the whole would be more direct, but, vmapped over examples, would give each example a weight
+    gradient of its own, and add up gigabytes of them.)
+    """
+    layers, notes_of = linears(cell), _Notes(cell, state, drives[0])
+    num_steps = len(drives if symbols is None else symbols)
+    taps = {index: jnp.zeros((num_steps, size), drives.dtype) for index, size in notes_of.own_taps.items()}
+    # Where the drive is looked up, its tap is zeros that all examples and members share.
+    at_each_step = drives if symbols is None else jnp.zeros((num_steps, drives.shape[1]), drives.dtype)
+    others, fixed = eqx.partition(cell, jax.tree.map(_is_no_layer, cell, is_leaf=is_linear))
+
+    def run(others: PyTree, state: PyTree, at_each_step: Array, taps: Taps) -> tuple[Any, Taps]:
+        cell = eqx.combine(others, jax.lax.stop_gradient(fixed))
+
+        def step(state: PyTree, inputs: tuple[Array, Array | None, Taps]) -> tuple[PyTree, tuple[Array, Taps]]:
+            drive, symbol, tap = inputs
+            if symbol is not None:
+                table = jax.lax.stop_gradient(drives)
+                drive = drive + table.at[symbol].get(mode="promise_in_bounds")
+            state, output, notes = tapped_step(cell, state, tap, drive)
+            return state, (output, notes_of.to_keep(notes))
+
+        last, (outputs, kept) = jax.lax.scan(step, state, (at_each_step, symbols, taps), unroll=UNROLL)
+        return (last, outputs), kept
+
+    results, backward, kept = jax.vjp(run, *jax.lax.stop_gradient((others, state, at_each_step, taps)), has_aux=True)
+    notes = jax.lax.stop_gradient(notes_of.all(kept, state, results[1]))
+
+    at_each_step = drives if symbols is None else look_up(drives, symbols)
+    for index, note in notes.items():
+        output = jax.vmap(layers[index])(note)
+        if index in taps:
+            taps[index] = output
+        else:
+            at_each_step = at_each_step + output
+    return _with_gradient(results, backward, (others, state, at_each_step, taps))
+
+
+def _with_gradient(results: PyTree, backward: Any, inputs: tuple[PyTree, ...]) -> PyTree:
+    """`results`, as if they had been computed from `inputs` by a function whose backward pass is `backward`."""
+    saved, structure = jax.tree.flatten(backward)
+
+    @jax.custom_vjp
+    def link(results: PyTree, saved: list[Array], inputs: tuple[PyTree, ...]) -> PyTree:
+        del saved, inputs
+        return results
+
+    link.defvjp(
+        lambda results, saved, inputs: (results, saved),
+        lambda saved, cotangents: (None, None, structure.unflatten(saved)(cotangents)),
+    )
+    return link(jax.lax.stop_gradient(results), saved, inputs)
+
+
+def _is_no_layer(node: Any) -> bool:
+    return eqx.is_inexact_array(node) and not is_linear(node)
+
+
+class _Notes:
+    """What the layers of a cell note at a step (see `tapped_step`), and how much of it has to be kept.
+
+    Most of it is the output of the step, or of the one before: those are kept anyway.
     """
 
-    layer: Linear
-    tap: Float[Array, " out"] | None
-    index: int = eqx.field(static=True)
-    notes: dict[int, Any] = eqx.field(static=True)
+    own_taps: dict[int, int]  # layers whose output does not join the drive, and the size of it
 
-    def __call__(self, x: Float[Array, " in"]) -> Float[Array, " out"]:
-        if self.index in self.notes:
-            raise RuntimeError("A cell may use each of its linear layers once per step.")
-        self.notes[self.index] = x
-        y = jax.lax.stop_gradient(self.layer)(x)
-        return y if self.tap is None else y + self.tap
+    def __init__(self, cell: AbstractCell, state: PyTree, drive: Array) -> None:
+        self._is_output: set[int] = set()
+        self._is_output_before: dict[int, int] = {}  # as which leaf of the state it reaches the next step
 
+        def look(state: PyTree, drive: Array) -> Taps:
+            after, output, notes = tapped_step(cell, state, {}, drive)
+            leaves = list(zip(jax.tree.leaves(state), jax.tree.leaves(after), strict=True))
+            for index, note in notes.items():
+                if note is output:
+                    self._is_output.add(index)
+                for k, (old, new) in enumerate(leaves):
+                    if note is old and new is output:
+                        self._is_output_before[index] = k
+            return notes
 
-def _is_linear(node: Any) -> bool:
-    return isinstance(node, Linear)
+        # Only layers that a step uses: those that only `project` uses have no part in the loop.
+        used = jax.eval_shape(look, state, drive)
+        layers = {index: layer for index, layer in enumerate(linears(cell)) if index in used}
+        self.own_taps = {index: layer.weight.shape[1] for index, layer in layers.items() if not layer.joins_drive}
 
+    def to_keep(self, notes: Taps) -> Taps:
+        """What the outputs do not tell."""
+        return {k: note for k, note in notes.items() if k not in self._is_output and k not in self._is_output_before}
 
-def linears(cell: PyTree) -> list[Linear]:
-    """All linear layers of a cell, in the order of its leaves."""
-    return [node for node in jax.tree.leaves(cell, is_leaf=_is_linear) if _is_linear(node)]
-
-
-Taps = dict[int, Array]  # by the layer's place in `linears(cell)`
-
-
-def tapped_step(cell: AbstractCell, state: PyTree, taps: Taps, drive: Array) -> tuple[PyTree, Array, Taps]:
-    """One step with `taps` on the outputs of some layers; also what each layer that was used noted."""
-    notes: Taps = {}
-    counter = iter(range(len(linears(cell))))
-
-    def wrap(node: Any) -> Any:
-        if not _is_linear(node):
-            return node
-        index = next(counter)
-        return _Tapped(node, taps.get(index), index, notes)
-
-    tapped = jax.tree.map(wrap, cell, is_leaf=_is_linear)
-    state, output = tapped(state, drive)
-    return state, output, notes
-
-
-def _forward(
-    static: AbstractCell, arrays: PyTree, state: PyTree, drives: Array
-) -> tuple[tuple[PyTree, Array], tuple[Any, Taps]]:
-    cell = eqx.combine(arrays, static)
-    # Which layers a step uses: those that only `project` uses have no part in the loop.
-    _, _, used = jax.eval_shape(lambda state, drive: tapped_step(cell, state, {}, drive), state, drives[0])
-    taps = {
-        index: jnp.zeros((drives.shape[0], layer.weight.shape[1]), drives.dtype)
-        for index, layer in enumerate(linears(cell))
-        if index in used and not layer.joins_drive
-    }
-
-    def run(arrays: PyTree, state: PyTree, drives: Array, taps: Taps) -> tuple[Any, Taps]:
-        cell = eqx.combine(arrays, static)
-
-        def step(state: PyTree, inputs: tuple[Array, Taps]) -> tuple[PyTree, tuple[Array, Taps]]:
-            drive, tap = inputs
-            state, output, notes = tapped_step(cell, state, tap, drive)
-            return state, (output, notes)
-
-        last, (outputs, notes) = jax.lax.scan(step, state, (drives, taps), unroll=UNROLL)
-        return (last, outputs), notes
-
-    results, backward, notes = jax.vjp(run, arrays, state, drives, taps, has_aux=True)
-    return results, (backward, notes)
-
-
-def _backward(static: AbstractCell, residuals: tuple[Any, Taps], cotangents: Any) -> tuple[Any, ...]:
-    del static
-    backward, notes = residuals
-    d_arrays, d_state, d_drives, d_taps = backward(cotangents)
-    return weight_gradients(d_arrays, notes, d_drives, d_taps), d_state, d_drives
-
-
-def weight_gradients(d_arrays: PyTree, notes: Taps, d_drives: Float[Array, "time drive"], d_taps: Taps) -> PyTree:
-    """The gradient of a cell: `d_arrays` with those of the linear layers put in, from what they noted."""
-    counter = iter(range(len(linears(d_arrays))))
-
-    def hoisted(node: Any) -> Any:
-        if not _is_linear(node):
-            return node
-        index = next(counter)
-        if index not in notes:
-            return node
-        d_output = d_drives if node.joins_drive else d_taps[index]
-        weight = jnp.einsum("ti,to->io", notes[index], d_output)
-        bias = None if node.bias is None else d_output.sum(0)
-        return eqx.tree_at(lambda n: (n.weight, n.bias), node, (weight, bias), is_leaf=lambda x: x is None)
-
-    return jax.tree.map(hoisted, d_arrays, is_leaf=_is_linear)
-
-
-_hoisted = jax.custom_vjp(lambda static, arrays, state, drives: _forward(static, arrays, state, drives)[0], (0,))
-_hoisted.defvjp(_forward, _backward)
+    def all(self, kept: Taps, state: PyTree, outputs: Float[Array, "time hidden"]) -> Taps:
+        """All notes of all steps, from the first state and what was kept."""
+        found = dict(kept) | dict.fromkeys(self._is_output, outputs)
+        for index, k in self._is_output_before.items():
+            found[index] = jnp.concatenate([jax.tree.leaves(state)[k][None], outputs[:-1]])
+        return found

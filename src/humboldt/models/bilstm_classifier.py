@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from humboldt.models import models
 from humboldt.models._classifier import Embedding, at_last, check_sizes, everywhere, uniform_linear, uniform_lstm_cell
 from humboldt.models._linear import Linear
-from humboldt.models._unroll import unroll
+from humboldt.models._unroll import unroll_symbols
 from humboldt.models.lstm import LSTMCell
 
 
@@ -28,17 +28,17 @@ class BiLSTMClassifierModel(eqx.Module):
         """The logits of the string, the same at every step."""
         del key
         both = jnp.stack([tokens, reversed_within(tokens, mask)])
-        xs = jax.vmap(self.embedding)(both)
 
-        def last(cell: LSTMCell, xs: Float[Array, "time in"]) -> Float[Array, " hidden"]:
-            _, states = unroll(cell, cell.init_state(num_steps=len(tokens), input_length=mask.sum()), xs)
+        def last(cell: LSTMCell, tokens: Int[Array, " time"]) -> Float[Array, " hidden"]:
+            state = cell.init_state(num_steps=len(tokens), input_length=mask.sum())
+            _, states = unroll_symbols(cell, state, self.embedding.weight, tokens)
             return at_last(states, mask)
 
         cells = (self.forwards, self.backwards)
         if jax.default_backend() == "cpu":  # where a batched matrix product is slower than two plain ones
-            states = [last(cell, xs[i]) for i, cell in enumerate(cells)]
+            states = [last(cell, both[i]) for i, cell in enumerate(cells)]
         else:  # half as many steps, one after the other, as in two loops
-            states = list(jax.vmap(last)(jax.tree.map(lambda a, b: jnp.stack([a, b]), *cells), xs))
+            states = list(jax.vmap(last)(jax.tree.map(lambda a, b: jnp.stack([a, b]), *cells), both))
         return everywhere(self.readout(jnp.concatenate(states)), mask)
 
 

@@ -36,6 +36,7 @@ class PseudoLanguages:
     lstm_learning_rates: tuple[float, ...] = (0.1, 0.2, 0.3)  # SGD
     transformer_learning_rates: tuple[float, ...] = (1e-4, 3e-4, 5e-4)  # AdamW
     gradient_clip: float | None = None  # not stated
+    precision: Literal["float32", "bfloat16"] = "float32"  # of training; not stated
     sizes: Literal["stated", "counted"] = "stated"  # of the models: as section 2.3 says, or as its counts imply
     data_seed: int = 0
 

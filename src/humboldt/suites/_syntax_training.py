@@ -89,7 +89,12 @@ def make_ensemble(cell: Cell, members: Sequence[Mapping[str, Any]]) -> Ensemble:
     ensemble = Ensemble(
         build=lambda key: cell.model.build(symbols, 2, num_symbols=symbols, key=key),
         members=[MemberKnobs(member["seed"], member["learning_rate"]) for member in members],
-        recipe=Recipe(steps=protocol.steps, optimiser=cell.optimiser, gradient_clip=protocol.gradient_clip),
+        recipe=Recipe(
+            steps=protocol.steps,
+            optimiser=cell.optimiser,
+            gradient_clip=protocol.gradient_clip,
+            precision=protocol.precision,
+        ),
         stream=stream,
         longest=train.tokens.shape[1],
     )
