@@ -104,7 +104,7 @@ CONTENDERS: Mapping[str, Contender] = MappingProxyType(
 PAPER = Preset("paper", "exactly the paper's setting", {})
 QUICK = Preset(
     "quick",
-    "who succeeds and who fails, in about two minutes on a 2-core laptop",
+    "who succeeds and who fails, in a few minutes on a 2-core laptop",
     {"factors": "1,4", "seeds": "2", "penalties": "none"},
 )
 #: What `quick` changes for one model alone. Of the LSTM's seeds, the third is the one that says `b` for ever.
