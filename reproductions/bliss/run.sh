@@ -1,14 +1,25 @@
 #!/bin/sh
 # What the numbers in README.md were made with. Each command may be stopped and run again; finished work is kept.
-# Without the --set options these commands run the paper's whole grid.
+# `--preset paper` alone, without --task, --model and --set, runs the paper's whole grid.
 set -e
 cd "$(dirname "$0")"
 out=${1:-results}
 both="--task an_bn --task dyck_1"
 memory="--model stack_lstm --model baby_ntm"
-humboldt run bliss $both $memory --preset paper --set epochs=3 --out "$out"
-humboldt run bliss $both --model lstm --preset paper --set hidden_size=32 --set penalties=none --out "$out"
+# Table 2 and Figure 3.
+humboldt run bliss $both $memory --preset paper --out "$out"
 humboldt run bliss $both --model lstm --preset paper --set hidden_size=2 --out "$out"
-humboldt run bliss --task an_bn $memory --preset paper --set batch_size=none --set epochs=300 --set factors=1 --out "$out"
+humboldt run bliss $both --model lstm --preset paper --set hidden_size=32 --out "$out"
+humboldt run bliss $both --model lstm --preset paper --set hidden_size=128 --set penalties=none --out "$out"
+# What the order of strings does.
+humboldt run bliss --task an_bn $memory --preset paper --set string_order=corpus --out "$out"
+# What batches do.
+humboldt run bliss --task an_bn $memory --preset paper --set factors=1 --set epochs=50 --set batch_size=10 --out "$out"
+humboldt run bliss --task an_bn --model stack_lstm --preset paper --set factors=1 --set epochs=500 --set batch_size=10 --out "$out"
 humboldt show "$out" --suite bliss --json > results.json
 python figure_3.py < results.json > figure_3.csv
+# How often a Stack-LSTM meets the criterion by chance of its seed.
+humboldt run bliss --task an_bn --model stack_lstm --preset paper --seeds 10 --set factors=10 --out "$out-seeds"
+# The preset `quick`.
+humboldt run bliss --preset quick --out "$out-quick"
+humboldt show "$out-quick" --suite bliss --json > quick.json

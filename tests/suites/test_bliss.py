@@ -4,6 +4,7 @@ import dataclasses
 from pathlib import Path
 from typing import cast
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -162,6 +163,44 @@ def test_an_epoch_string_by_string_is_the_corpus(order: str, batch_size: int):
     assert sorted(strings) == sorted(cell.corpus.strings)
     assert (tuple(strings) == cell.corpus.strings) == (order == "corpus")
     np.testing.assert_array_equal(stream(0).tokens, stream(stream.steps_per_epoch).tokens)
+
+
+@pytest.mark.parametrize("model", ["stack_lstm", "baby_ntm"])
+def test_the_memory_networks_are_trained_as_their_authors_train_them(tmp_path: Path, model: str):
+    """Against a plain loop: each string alone and unpadded, the mean loss of its symbols, Adam at 0.01, no clipping."""
+    from humboldt.training import Watcher as TrainingWatcher
+
+    experiment = plan(tasks=["an_bn"], models=[model], seeds=1, settings={"order": "1", "factors": "1", "epochs": "3"})[
+        0
+    ]
+    cell = SUITE.cell(experiment.run)
+    assert len({-(-len(string) // 8) for string in cell.corpus.strings}) > 1  # several buckets
+    ensemble = make_ensemble(cell, experiment.members)
+    trained = ensemble.train(tmp_path, TrainingWatcher())
+
+    order = np.random.default_rng(cell.protocol.corpus_seed).permutation(len(cell.corpus))
+    weights = jax.tree.map(lambda x: x[0], ensemble.fresh()[0].weights)
+    mean = square = jax.tree.map(jnp.zeros_like, weights)
+
+    @jax.jit
+    def gradient_of(weights, ids):
+        def loss(weights):
+            logits = eqx.combine(weights, ensemble.static)(ids[:-1], jnp.ones(len(ids) - 1, bool))
+            return -jnp.take_along_axis(jax.nn.log_softmax(logits), ids[1:, None], 1).mean()
+
+        return jax.grad(loss)(weights)
+
+    for step, place in enumerate([*order] * 3, 1):
+        ids = jnp.asarray([0, *cell.language.input_alphabet.encode(cell.corpus.strings[place]), 0], jnp.int32)
+        gradient = gradient_of(weights, ids)
+        mean = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, mean, gradient)
+        square = jax.tree.map(lambda v, g: 0.999 * v + 0.001 * g**2, square, gradient)
+        weights = jax.tree.map(
+            lambda w, m, v, t=step: w - 0.01 * (m / (1 - 0.9**t)) / (jnp.sqrt(v / (1 - 0.999**t)) + 1e-8),
+            *(weights, mean, square),
+        )
+    for found, expected in zip(jax.tree.leaves(trained.weights), jax.tree.leaves(weights), strict=True):
+        np.testing.assert_allclose(found[0], expected, atol=2e-4)
 
 
 def scorer(task: str = "an_bn", **settings) -> Scorer:

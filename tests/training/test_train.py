@@ -72,6 +72,8 @@ def test_one_compilation_whatever_the_lengths(tmp_path: Path):
     assert len(lengths) == 12
     train(tmp_path, [MemberKnobs(0, 1e-2)], steps=250)
     assert train_chunk._cached._cache_size() == 1  # pyright: ignore
+    train(tmp_path / "longer", [MemberKnobs(0, 1e-2)], steps=350)  # nor for another number of steps
+    assert train_chunk._cached._cache_size() == 1  # pyright: ignore
 
 
 def test_a_diverged_member_is_marked_and_the_others_go_on(tmp_path: Path):

@@ -10,7 +10,7 @@ from humboldt.languages.bliss import Measure
 from humboldt.measures.bliss import Evaluation, Score, Stepper, evaluate, excess_cross_entropy
 
 if TYPE_CHECKING:
-    from humboldt.suites.bliss import Cell
+    from humboldt.suites._bliss_protocol import Cell
 
 STRICT, LENIENT = 0.0, 0.005  # section 5.3
 SMALLEST_PREFIX = 1e-4  # that the cross-entropy is summed over: most of the language, in little time

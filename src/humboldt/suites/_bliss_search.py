@@ -19,7 +19,7 @@ from humboldt.suites._base import Watcher
 from humboldt.suites._bliss_scoring import Scorer
 
 if TYPE_CHECKING:
-    from humboldt.suites.bliss import Cell
+    from humboldt.suites._bliss_protocol import Cell
 
 STRIDE = 50  # generations between looks at the clock and the user's wishes
 ROWS = 16384  # states that a test steps at once

@@ -22,7 +22,7 @@ from humboldt.training import Ensemble, MemberKnobs, Recipe, Trained, environmen
 from humboldt.training import Watcher as TrainingWatcher
 
 if TYPE_CHECKING:
-    from humboldt.suites.bliss import Cell
+    from humboldt.suites._bliss_protocol import Cell
 
 ROUND = 8  # rows and time steps are filled up to a multiple of this: corpora of similar size share a program
 SAMPLE_STRINGS = 200  # test strings that an estimate reads

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import equinox as eqx
@@ -94,7 +94,8 @@ class Ensemble:
 
     def advance(self, learners: Learners, chunk: Chunk) -> tuple[Learners, Curve]:
         """One call of the compiled program. `learners` is used up."""
-        return train_chunk(Work(self.static, self.recipe, self.buckets, self.knobs, chunk), learners)
+        recipe = replace(self.recipe, steps=self.chunk_steps)  # however many calls there are, the program is the same
+        return train_chunk(Work(self.static, recipe, self.buckets, self.knobs, chunk), learners)
 
     def seconds_per_step(self, sample: int = 10) -> float:
         """A measured estimate: compiles, then times a few steps of fresh members (which are thrown away)."""
