@@ -21,7 +21,10 @@ def look_up(table: Float[Array, "row out"], rows: Int[Array, "*any"]) -> Float[A
     """`table[rows]`. Of a small table by a product with one-hot vectors: then its gradient is a product, too, where
     that of the lookup adds to the same few rows over and over, one after the other."""
     if len(table) <= SMALL_TABLE:
-        return jax.nn.one_hot(rows, len(table), dtype=table.dtype) @ table
+        # The zero makes the vectors differ between members where the table does. Only then XLA takes the gradients of
+        # all members as one product with the members side by side, without first sorting a large array anew.
+        zero = 0 * jax.lax.stop_gradient(table[0, 0])
+        return (jax.nn.one_hot(rows, len(table), dtype=table.dtype) + zero) @ table
     # In single precision, in which accelerators add up faster (and better) than in half.
     return table.astype(jnp.float32).at[rows].get(mode="promise_in_bounds").astype(table.dtype)
 
