@@ -101,3 +101,10 @@ def test_open_wants_results(tmp_path: Path):
     with pytest.raises(UsageError, match=r"no file results\.db"):
         Store.open(tmp_path)
     assert not any(tmp_path.iterdir())
+
+
+def test_two_may_make_a_new_folder_at_once(tmp_path: Path):
+    first = Store(tmp_path)
+    with sqlite3.connect(first.path) as db:
+        db.execute("PRAGMA user_version = 0")  # what the second one read just before the first one wrote
+    assert Store(tmp_path).runs() == []

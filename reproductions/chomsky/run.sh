@@ -20,6 +20,6 @@ fi
 if [ "$PART" = all ] || [ "$PART" = 2 ]; then
     run 5000 --model stack_rnn $REGULAR
     run 7000 --model lstm $REGULAR
-    run 7000 --task bucket_sort --model lstm
+    run 10000 --task bucket_sort --model lstm
 fi
 humboldt show "$OUT"

@@ -20,7 +20,7 @@ from humboldt.errors import UsageError
 SCHEMA = 1
 
 _TABLES = """
-CREATE TABLE runs (
+CREATE TABLE IF NOT EXISTS runs (
     run TEXT PRIMARY KEY,      -- hash of suite, task, model, versions and the full setting
     suite TEXT NOT NULL,
     task TEXT NOT NULL,
@@ -29,7 +29,7 @@ CREATE TABLE runs (
     setting TEXT NOT NULL,     -- JSON: everything that can change a result, except the member
     versions TEXT NOT NULL     -- JSON: of the task, the model and the measure
 );
-CREATE TABLE results (
+CREATE TABLE IF NOT EXISTS results (
     run TEXT NOT NULL REFERENCES runs (run),
     member TEXT NOT NULL,      -- JSON: seed and whatever else tells members apart
     state TEXT NOT NULL,       -- finished, diverged, failed
@@ -104,7 +104,7 @@ class Store:
             with self._connect() as db:
                 version = db.execute("PRAGMA user_version").fetchone()[0]
                 if version == 0:
-                    db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;")
+                    db.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;")
                 elif version > SCHEMA:
                     raise UsageError(
                         f"`{self.path}` has schema {version}, written by a newer Humboldt; this one knows schemas up "
