@@ -40,6 +40,7 @@ def rounded(value: Any) -> Any:
 
 
 def main() -> None:
+    """Prints one JSON list."""
     folder, suite, measure = sys.argv[1:]
     cells = [cell(run, results, measure) for run, results in Store.open(Path(folder)).runs(suite)]
     print("[" + ",\n".join(json.dumps(rounded(x)) for x in cells) + "]")
