@@ -3,8 +3,8 @@
     python reproductions/bliss/mdlrnn/export.py RESULTS
 
 RESULTS is the folder given to `humboldt run bliss --model mdlrnn --out RESULTS`. Writes each network as
-`<task>_<strings>_<activations>_seed_<seed>` .json and .svg and all measures as `results.json` beside this file, and prints the
-README's table. The hand-built networks are in `hand_built`, the published ones in the package.
+`<task>_<strings>_<activations>_seed_<seed>` .json and .svg and all measures as `results.json` beside this file, and
+prints the README's table. The hand-built networks are in `hand_built`, the published ones in the package.
 """
 
 import json
@@ -34,7 +34,7 @@ def by_hand(task: str) -> Network | None:
 def main(folder: str) -> None:
     """Reads the store, writes the files, prints the table."""
     suite: Any = suites.get("bliss")
-    rows = []
+    rows: dict[str, dict[str, Any]] = {}
     for run, results in Store.open(Path(folder)).runs("bliss"):
         cell = suite.cell(run)
         trie, known = corpus_trie(cell), by_hand(run.task)
@@ -45,29 +45,30 @@ def main(folder: str) -> None:
             hand = {"mdl": length.total, "grammar": length.grammar, "data": length.data, "met": measures["met_0"] == 1}
         for result in results:
             name = f"{run.task}_{cell.sizes.train}_{cell.model.activations}_seed_{result.member['seed']}"
+            search = result.detail["search"]
+            if name in rows and rows[name]["search"]["generations"] > search["generations"]:
+                continue  # of two searches from the same seed the longer one went through the other
             network = Network.from_json(json.dumps(result.detail["network"]))
             (HERE / f"{name}.json").write_text(network.to_json(), encoding="utf-8")
             (HERE / f"{name}.svg").write_text(to_svg(network), encoding="utf-8")
-            rows.append(
-                {
-                    "name": name,
-                    "label": run.label,
-                    "versions": run.versions,
-                    "factor": cell.factor,
-                    "member": result.member,
-                    "measures": result.measures,
-                    "search": result.detail["search"],
-                    "seconds": result.seconds,
-                    "hand_built": hand,
-                    "environment": result.environment,
-                }
-            )
-    rows.sort(key=lambda row: row["name"])
-    (HERE / "results.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    for row in rows:
+            rows[name] = {
+                "name": name,
+                "label": run.label,
+                "versions": run.versions,
+                "factor": cell.factor,
+                "member": result.member,
+                "measures": result.measures,
+                "search": search,
+                "seconds": result.seconds,
+                "hand_built": hand,
+                "environment": result.environment,
+            }
+    ordered = [rows[name] for name in sorted(rows)]
+    (HERE / "results.json").write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+    for row in ordered:
         found, hand = row["measures"], row["hand_built"]
         length = f"{found['mdl']:.1f} = {found['grammar_bits']:.0f} + {found['data_bits']:.1f}"
-        beside = f"{hand['mdl']:.1f} = {hand['grammar']} + {hand['data']:.1f}" if hand else "none known"
+        beside = f"{hand['mdl']:.1f} = {hand['grammar']} + {hand['data']:.1f}" if hand else "none"
         print(
             f"| {row['name']} | {length} | {beside} | {row['search']['found_at_generation']:,} of "
             f"{row['search']['generations']:,} | {row['factor']} | {'yes' if found['met_0'] else 'no'} |"
