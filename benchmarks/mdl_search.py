@@ -14,18 +14,13 @@ Prints one JSON record to stdout, and what it is doing to stderr.
 """
 
 import argparse
-import dataclasses
-import json
-import platform
 import statistics
 import sys
 import time
-from datetime import UTC, datetime
 
-import numba
 import numpy as np
+from _record import report
 
-from humboldt import __version__
 from humboldt.models.mdl import Islands, SearchSettings, Trie, build_trie, evaluate_slow, start
 from humboldt.models.mdl.genome import unpack
 
@@ -106,7 +101,7 @@ def main() -> None:
     options = parser.parse_args()
     trie = corpus()
     cases = {
-        "reference_rules": dataclasses.replace(SearchSettings.reference(num_islands=1)),
+        "reference_rules": SearchSettings.reference(num_islands=1),
         "default": SearchSettings(),
     }
     results = {}
@@ -114,32 +109,17 @@ def main() -> None:
         note(f"{name}: {settings.num_islands} island(s) of {settings.population_size} ...")
         results[name] = measure(trie, settings, options.seconds, options.repeats)
         note(f"  {results[name]}")
-    record = {
-        "benchmark": "mdl_search",
-        "unit": "networks tried per second of CPU time, one core",
-        "corpus": "an_bn, 100 strings, p 0.3, seed 100",
-        "baseline": {"name": "taucompling/mdlrnn", "per_second": REFERENCE_PER_SECOND},
-        "results": results,
-        "repeats": options.repeats,
-        "seconds": options.seconds,
-        "machine": {"processor": _processor(), "system": platform.platform()},
-        "versions": {
-            "humboldt": __version__,
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "numba": numba.__version__,
+    report(
+        "mdl_search",
+        {
+            "unit": "networks tried per second of CPU time, one core",
+            "corpus": "an_bn, 100 strings, p 0.3, seed 100",
+            "baseline": {"name": "taucompling/mdlrnn", "per_second": REFERENCE_PER_SECOND},
+            "results": results,
+            "repeats": options.repeats,
+            "seconds": options.seconds,
         },
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-    print(json.dumps(record))
-
-
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
-    except OSError:
-        return platform.processor() or "unknown"
+    )
 
 
 if __name__ == "__main__":

@@ -8,12 +8,13 @@ from typing import cast
 import numpy as np
 import pytest
 
-from humboldt.errors import Interrupted, UsageError
+from humboldt.errors import Interrupted, RunError, UsageError
 from humboldt.measures.bliss import evaluate
-from humboldt.models.mdl import PAPER_ACTIVATIONS, Network, description_length, published_networks, to_svg
+from humboldt.models.mdl import PAPER_ACTIVATIONS, Network, StateGraph, description_length, published_networks, to_svg
 from humboldt.store import State
-from humboldt.suites import suites
+from humboldt.suites import _bliss_search, suites
 from humboldt.suites._base import Request, Watcher
+from humboldt.suites._bliss_scoring import Scorer
 from humboldt.suites._bliss_search import GraphStepper, corpus_trie
 from humboldt.suites.bliss import Bliss
 
@@ -33,6 +34,16 @@ def test_the_published_network_for_an_bn_is_right_at_every_n():
     test_set = cell.language.test_set(after=20, count=500)
     found = evaluate(test_set, GraphStepper(network), epsilons=(0.0,))
     assert found.score(cell.language.measure, 0.0).met_over_test_set
+
+
+def test_a_network_whose_states_do_not_recur_is_scored_all_the_same(monkeypatch: pytest.MonkeyPatch):
+    scorer = Scorer(SUITE.cell(experiment().run))
+    network = published_networks()["an_bn_figure_4"]
+    expected = _bliss_search.score(scorer, network)
+    monkeypatch.setattr(_bliss_search, "StateGraph", lambda network: StateGraph(network, capacity=4, limit=8))
+    with pytest.raises(RunError, match="do not recur"):
+        scorer.score(lambda longest: (GraphStepper(network), 10))
+    assert _bliss_search.score(scorer, network) == expected
 
 
 def test_a_short_search_gives_results_that_can_be_read_back(tmp_path: Path):

@@ -10,7 +10,7 @@ from humboldt.models.mdl import EXTENDED_ACTIVATIONS, PAPER_ACTIVATIONS, WIDE_AC
 ACTIVATION_SETS = {"paper": PAPER_ACTIVATIONS, "wide": WIDE_ACTIVATIONS, "extended": EXTENDED_ACTIVATIONS}
 
 
-@models.register("mdlrnn", version=1)
+@models.register("mdlrnn", version=2)
 @dataclass(frozen=True, kw_only=True)
 class MDLRNN:
     """Settings of a search for the network with the shortest description. What is not here is in `SearchSettings`."""

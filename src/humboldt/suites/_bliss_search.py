@@ -12,8 +12,18 @@ import numba
 import numpy as np
 
 import humboldt
-from humboldt.errors import Interrupted
-from humboldt.models.mdl import Islands, Network, SearchState, StateGraph, Trie, build_trie, description_length, start
+from humboldt.errors import Interrupted, RunError
+from humboldt.models.mdl import (
+    Islands,
+    Network,
+    SearchState,
+    StateGraph,
+    Stepper,
+    Trie,
+    build_trie,
+    description_length,
+    start,
+)
 from humboldt.store import Result, State
 from humboldt.suites._base import Watcher
 from humboldt.suites._bliss_scoring import Scorer
@@ -45,6 +55,33 @@ class GraphStepper:
         return state[rows]
 
 
+class PlainStepper:
+    """The same for a network whose states do not recur: a state is the values it carries over, and none is kept."""
+
+    def __init__(self, network: Network) -> None:
+        self.stepper = Stepper(network)
+
+    def init(self, count: int) -> np.ndarray:
+        """The state before the first symbol, `count` times."""
+        return np.tile(self.stepper.init_state(), (count, 1))
+
+    def step(self, state: np.ndarray, symbols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """New states and distributions over the next symbol."""
+        return self.stepper.step_batch(state, symbols)
+
+    def take(self, state: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Some of the states."""
+        return state[rows]
+
+
+def score(scorer: Scorer, network: Network) -> tuple[dict[str, float], dict[str, Any]]:
+    """Measures and details of a network."""
+    try:
+        return scorer.score(lambda longest: (GraphStepper(network), ROWS))
+    except RunError:  # too many different states to number them
+        return scorer.score(lambda longest: (PlainStepper(network), ROWS))
+
+
 def execute(cell: "Cell", members: Sequence[Mapping[str, Any]], checkpoints: Path, watcher: Watcher) -> list[Result]:
     """Searches with each seed and scores what was found."""
     trie = corpus_trie(cell)
@@ -57,7 +94,7 @@ def execute(cell: "Cell", members: Sequence[Mapping[str, Any]], checkpoints: Pat
             cell, trie, symbols, member["seed"], checkpoints, watcher, f"{index + 1}/{len(members)}"
         )
         length = description_length(network, trie, cell.model.search_settings().activations)
-        measures, detail = scorer.score(lambda longest, network=network: (GraphStepper(network), ROWS))
+        measures, detail = score(scorer, network)
         measures["grammar_bits"] = float(length.grammar)
         if np.isfinite(length.data):
             measures |= {"mdl": length.total, "data_bits": length.data}

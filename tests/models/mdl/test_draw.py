@@ -1,10 +1,12 @@
 import re
+from itertools import combinations
+from math import hypot
 from xml.etree import ElementTree
 
 from hypothesis import given, settings
 
 from humboldt.models.mdl.draw import to_dot, to_svg
-from humboldt.models.mdl.network import published_networks
+from humboldt.models.mdl.network import Edge, Network, Unit, published_networks
 
 from .helpers import networks
 
@@ -44,6 +46,24 @@ def test_any_network_can_be_drawn_inside_its_frame(network):
     assert len(centres) == len(network.units)  # no two in one place
     assert all(30 <= x <= width - 30 and 30 <= y <= height - 30 for x, y in centres)
     assert not re.search(r"\b(nan|inf)\b", to_svg(network))
+
+
+def test_edges_go_round_units_and_labels_keep_apart():
+    # Drawn straight, the edge from input to output would pass behind the hidden unit half way.
+    units = (*[Unit()] * 6, Unit("relu"), Unit("relu"), Unit("relu"))
+    edges = (Edge(1, 4), Edge(1, 7), Edge(7, 4), Edge(0, 6), Edge(2, 8), Edge(1, 4, recurrent=True))
+    root = ElementTree.fromstring(to_svg(Network(("#", "a", "b"), units, edges)))
+    circles = [(float(c.get("cx", "")), float(c.get("cy", ""))) for c in root.findall(f"{SVG}circle")]
+    paths = [[float(n) for n in re.findall(r"-?[\d.]+", p.get("d", ""))] for p in root.findall(f"{SVG}path")]
+    labels = [
+        (float(t.get("x", "")), float(t.get("y", ""))) for t in root.findall(f"{SVG}text") if t.get("class") == "weight"
+    ]
+    for path in paths:
+        begin, middle, end = path[:2], path[2:4], path[4:]
+        for t in (0.3, 0.4, 0.5, 0.6, 0.7):
+            x, y = ((1 - t) ** 2 * begin[i] + 2 * t * (1 - t) * middle[i] + t**2 * end[i] for i in (0, 1))
+            assert all(hypot(x - cx, y - cy) > 30 for cx, cy in circles)
+    assert all(hypot(a[0] - b[0], a[1] - b[1]) > 20 for a, b in combinations(labels, 2))
 
 
 def test_symbols_are_escaped():

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from humboldt.models.mdl.activations import ACTIVATIONS, PAPER_ACTIVATIONS, activation_ids
-from humboldt.models.mdl.edit import perturbed_weight, random_weight
+from humboldt.models.mdl.edit import coded_weight, perturbed_weight, random_weight
 from humboldt.models.mdl.encoding import choice_bits, encoding_length
 from humboldt.models.mdl.genome import pack, unpack
 from humboldt.models.mdl.measure import grammar_bits, hash_genome
@@ -17,7 +17,7 @@ from humboldt.models.mdl.mutate import (
     random_genome,
 )
 from humboldt.models.mdl.network import Edge, Network, Unit, Weight, published_networks
-from humboldt.models.mdl.rng import below, geometric, seed_states, uniform
+from humboldt.models.mdl.rng import below, by_code_length, geometric, seed_states, uniform
 
 from .helpers import networks
 
@@ -176,6 +176,18 @@ def test_weights_are_drawn_and_perturbed_as_in_the_reference():
     assert set(outcomes) == {word | 1 << 40, (2 << 20) | 2, (1 << 20) | 1, (1 << 20) | 3}
     assert outcomes[word | 1 << 40] / 25_000 == pytest.approx(0.2, abs=0.01)
     assert outcomes[(2 << 20) | 2] / 25_000 == pytest.approx(0.4, abs=0.015)
+
+
+def test_new_weights_are_as_likely_as_their_code_is_short():
+    rng = seed_states(6, 1)[0]
+    draws = Counter(int(by_code_length(rng)) for _ in range(40_000))
+    for low, high in ((1, 1), (2, 3), (4, 7), (8, 15)):
+        share = sum(draws[value] for value in range(low, high + 1)) / 40_000
+        assert share == pytest.approx(0.5 ** low.bit_length(), abs=0.01)
+    assert draws[4] / 40_000 == pytest.approx(draws[7] / 40_000, abs=0.01)
+    weights = [int(coded_weight(rng)) for _ in range(1000)]
+    assert {word >> 40 for word in weights} == {0, 1}
+    assert all(word & 0xFFFFF and (word >> 20) & 0xFFFFF for word in weights)
 
 
 def test_starting_networks_read_one_input_per_output():

@@ -1,4 +1,5 @@
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ from humboldt.errors import UsageError
 from humboldt.models.mdl.encoding import encoding_length
 from humboldt.models.mdl.evaluate import evaluate_slow
 from humboldt.models.mdl.genome import unpack
-from humboldt.models.mdl.search import Islands, start
+from humboldt.models.mdl.search import Islands, luby, start
 from humboldt.models.mdl.settings import SearchSettings
 from humboldt.models.mdl.state import SearchState
 
@@ -39,7 +40,20 @@ def test_members_carry_their_true_code_lengths(settings):
             used = state.sizes[island, member]
             network = unpack(state.units[island, member, : used[0]], state.edges[island, member, : used[1]], AB)
             assert state.grammar[island, member] == encoding_length(network)
-            assert state.data[island, member] == evaluate_slow(network, TRIE)
+            impossible = math.inf if state.exact[island] else settings.impossible
+            assert state.data[island, member] == evaluate_slow(network, TRIE, impossible=impossible)
+    assert state.exact.tolist() == [False, True] * 2
+
+
+def test_the_record_is_of_networks_for_which_nothing_is_softened():
+    cheap = dataclasses.replace(SMALL, impossible=1.0)
+    for seed in range(1, 4):
+        state = run(cheap, [17], seed=seed)
+        soft = (state.grammar + state.data)[~state.exact].min()
+        progress = state.progress()
+        assert soft < progress.mdl  # a network that excludes nearly all would do, were it believed
+        assert progress.data == evaluate_slow(state.best_network(AB), TRIE)
+    assert run(dataclasses.replace(SMALL, impossible=math.inf), [5]).exact.all()
 
 
 def test_the_same_seed_gives_the_same_search_and_another_seed_another():
@@ -94,6 +108,19 @@ def test_a_stale_ring_starts_afresh_and_the_record_stays():
     assert run(dataclasses.replace(settings, restart_after=0), [400]).restarts[0] == 0
 
 
+def test_lives_are_short_and_now_and_then_long():
+    settings = dataclasses.replace(SMALL, num_rings=1, restart_after=10)
+    state = start(TRIE, settings, 1)
+    births = []
+    with Islands(TRIE, settings) as islands:
+        for _ in range(60):
+            islands.advance(state, 5)
+            births.append(int(state.born[0]))
+    lives = np.diff(sorted(set(births)))
+    allowed = 10 * np.array([luby(n) for n in range(1, len(lives) + 1)])
+    assert len(lives) > 5 and np.all(lives <= 2 * allowed) and np.all(lives >= 10)
+
+
 def test_strictness_is_exact_early_exit():
     # With strict survival an evaluation may stop early; members must still have exact lengths and all be no worse
     # than without any offspring at all.
@@ -110,9 +137,8 @@ def test_members_are_distinct():
     state = start(TRIE, settings, 1)
     with Islands(TRIE, settings) as islands:
         islands.advance(state, 40)
-    rows = np.concatenate([state.units[0], state.edges[0]], axis=1)
-    newcomers = len(np.unique(rows, axis=0))
-    assert newcomers == 40
+    lengths = np.stack([state.grammar[0], state.data[0]], axis=1)
+    assert len(np.unique(lengths, axis=0)) == 40
 
 
 def test_reference_settings_are_the_published_ones():
@@ -132,6 +158,7 @@ def test_reference_settings_are_the_published_ones():
         ({"pressures": ()}, "pressures"),
         ({"rates": (1.0,)}, "rates .* one for each of add_unit"),
         ({"activations": ("tahn",)}, "Did you mean 'tanh'"),
+        ({"impossible": 0.0}, "impossible is 0.0. It must be above 0"),
         ({"clip": 0.0}, "clip is 0.0"),
         ({"extra_mutation": 1.0}, "extra_mutation is 1.0"),
     ],

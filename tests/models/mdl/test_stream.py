@@ -67,13 +67,13 @@ def an_bn_errors(network, longest: int) -> list[int]:
     start, _ = graph.feed([0])
     _, steps = graph.feed(np.full(longest, 1), start)
     states = graph.next_states(steps)  # after # a^n, n = 1, 2, ...
-    wrong = set()
+    wrong, likeliest = set(), np.empty(0)
     for k in range(1, longest + 1):  # the k-th b, in all strings with n >= k
         states[k - 1 :], steps = graph.step_batch(states[k - 1 :], np.full(longest - k + 1, 2))
-        predicted = graph.distributions.argmax(axis=1)[steps]
-        target = np.full(len(steps), 2)
-        target[0] = 0
-        wrong |= {k + int(i) for i in np.flatnonzero(predicted != target)}
+        if len(likeliest) < graph.num_steps:
+            likeliest = graph.distributions.argmax(axis=1)
+        predicted = likeliest[steps]
+        wrong |= {k + int(i) for i in np.flatnonzero(predicted[1:] != 2) + 1} | ({k} if predicted[0] != 0 else set())
     return sorted(wrong)
 
 

@@ -4,8 +4,9 @@ Inputs stand on the left, outputs on the right, hidden units between them by the
 and bias, edges their weight; recurrent edges are dashed, as in Figure 4 of Lan et al. (2023).
 """
 
+from collections.abc import Iterator
 from html import escape
-from math import hypot
+from math import hypot, inf
 
 from humboldt.models.mdl.network import Edge, Network
 
@@ -78,27 +79,87 @@ def _places(network: Network) -> dict[int, Point]:
     }
 
 
-def _curve(edge: Edge, places: dict[int, Point], bend: float) -> tuple[str, Point]:
-    """Path of an edge, and where its label goes."""
-    (x1, y1), (x2, y2) = places[edge.source], places[edge.target]
-    if edge.source == edge.target:
-        r = _RADIUS
-        path = f"M {x1 - 12:.1f} {y1 - r + 3:.1f} C {x1 - 40:.1f} {y1 - r - 44:.1f}, {x1 + 40:.1f} {y1 - r - 44:.1f}, "
-        return path + f"{x1 + 13:.1f} {y1 - r + 1:.1f}", (x1, y1 - r - 36)
-    length = hypot(x2 - x1, y2 - y1)
-    across = (-(y2 - y1) / length, (x2 - x1) / length)
-    middle = ((x1 + x2) / 2 + across[0] * bend, (y1 + y2) / 2 + across[1] * bend)
+def _loop(x: float, y: float) -> tuple[str, Point]:
+    """Path of an edge from a unit to itself, above it, and where its label goes."""
+    top = y - _RADIUS
+    path = f"M {x - 12:.1f} {top + 3:.1f} C {x - 40:.1f} {top - 44:.1f}, {x + 40:.1f} {top - 44:.1f}, "
+    return path + f"{x + 13:.1f} {top + 1:.1f}", (x, top - 36)
 
-    def towards(start: Point, goal: Point, distance: float) -> Point:
+
+class _Curve:
+    """An edge between two units as a quadratic curve whose middle is drawn aside by `bend`."""
+
+    def __init__(self, start: Point, goal: Point, bend: float) -> None:
+        length = hypot(goal[0] - start[0], goal[1] - start[1])
+        across = (-(goal[1] - start[1]) / length, (goal[0] - start[0]) / length)
+        self.middle = ((start[0] + goal[0]) / 2 + across[0] * bend, (start[1] + goal[1]) / 2 + across[1] * bend)
+        self.begin = self._towards(start, self.middle, _RADIUS)
+        self.end = self._towards(goal, self.middle, _RADIUS + 3)
+
+    @staticmethod
+    def _towards(start: Point, goal: Point, distance: float) -> Point:
         d = hypot(goal[0] - start[0], goal[1] - start[1])
         return start[0] + (goal[0] - start[0]) * distance / d, start[1] + (goal[1] - start[1]) * distance / d
 
-    begin, end = towards((x1, y1), middle, _RADIUS), towards((x2, y2), middle, _RADIUS + 3)
-    path = f"M {begin[0]:.1f} {begin[1]:.1f} Q {middle[0]:.1f} {middle[1]:.1f} {end[0]:.1f} {end[1]:.1f}"
-    # A third of the way along, where edges into one unit have not met yet.
-    t = 0.38
-    label = tuple((1 - t) ** 2 * begin[i] + 2 * t * (1 - t) * middle[i] + t**2 * end[i] for i in (0, 1))
-    return path, (label[0], label[1])
+    def at(self, t: float) -> Point:
+        """The point a part t of the way along."""
+        x, y = ((1 - t) ** 2 * self.begin[i] + 2 * t * (1 - t) * self.middle[i] + t**2 * self.end[i] for i in (0, 1))
+        return x, y
+
+    def room(self, others: list[Point]) -> float:
+        """How far it stays from the nearest of these points."""
+        way = [self.at(t / 24) for t in range(25)]
+        return min((_distance(one, other) for one in way for other in others), default=inf)
+
+    @property
+    def path(self) -> str:
+        """As SVG wants it."""
+        points = (*self.begin, *self.middle, *self.end)
+        return "M {:.1f} {:.1f} Q {:.1f} {:.1f} {:.1f} {:.1f}".format(*points)
+
+
+def _distance(one: Point, other: Point) -> float:
+    return hypot(one[0] - other[0], one[1] - other[1])
+
+
+def _draw_edges(network: Network, places: dict[int, Point], height: float) -> Iterator[tuple[Edge, str, Point]]:
+    """Each edge with its path and the place of its label: round other units, and no label on another."""
+    labels: list[Point] = []
+    taken: set[tuple[int, int, float]] = set()
+    for edge in network.edges:
+        if edge.source == edge.target:
+            path, label = _loop(*places[edge.source])
+        else:
+            others = [place for unit, place in places.items() if unit not in (edge.source, edge.target)]
+            # Forward edges are nearly straight, recurrent ones leave the straight line to them; any of them goes
+            # as far aside as it must.
+            bends = (-46, 46, -84, 84, -130, 130, -190, 190) if edge.recurrent else (12, -12, 46, -46, 84, -84, 130)
+            curves = [
+                (bend, _Curve(places[edge.source], places[edge.target], bend))
+                for bend in bends
+                if (edge.source, edge.target, bend) not in taken
+            ]
+            inside = [(bend, curve) for bend, curve in curves if 12 <= curve.at(0.5)[1] <= height - 12] or curves
+            bend, curve = next(
+                (one for one in inside if one[1].room(others) > _RADIUS + 6),
+                max(inside, key=lambda one: one[1].room(others)),
+            )
+            taken.add((edge.source, edge.target, bend))
+            path = curve.path
+            # A third of the way along, where edges into one unit have not met yet, unless there is no room.
+            along = [curve.at(t) for t in (0.38, 0.3, 0.46, 0.24, 0.54, 0.62, 0.18, 0.7)]
+            crowd = [*labels, *places.values()]
+            label = next(
+                (
+                    spot
+                    for spot in along
+                    if min((_distance(spot, other) for other in labels), default=inf) > 22
+                    and min(_distance(spot, place) for place in places.values()) > _RADIUS + 12
+                ),
+                max(along, key=lambda spot: min(_distance(spot, other) for other in crowd)),
+            )
+        labels.append(label)
+        yield edge, path, label
 
 
 def to_svg(network: Network) -> str:
@@ -108,10 +169,7 @@ def to_svg(network: Network) -> str:
     height = max(y for _, y in places.values()) + _MARGIN
     bold = ' font-weight="bold"'
     edges, labels, circles = [], [], []
-    for edge in network.edges:
-        # Forward and recurrent edges between the same units bend apart; recurrent ones leave the straight line to
-        # the forward ones.
-        path, (x, y) = _curve(edge, places, -46 if edge.recurrent else 12)
+    for edge, path, (x, y) in _draw_edges(network, places, height):
         dashes = ' stroke-dasharray="6 4"' if edge.recurrent else ""
         edges.append(f'<path class="edge" d="{path}"{dashes} marker-end="url(#arrow)"/>')
         labels.append(f'<text class="weight" x="{x:.1f}" y="{y:.1f}">{escape(str(edge.weight))}</text>')

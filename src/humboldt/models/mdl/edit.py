@@ -12,13 +12,19 @@ from humboldt.models.mdl.genome import (
     pack_weight,
 )
 from humboldt.models.mdl.jit import compiled
-from humboldt.models.mdl.rng import below, geometric, uniform
+from humboldt.models.mdl.rng import below, by_code_length, geometric, uniform
 
 
 @compiled
 def random_weight(rng):
     """Random sign; numerator and denominator 1 with probability 1/2, 2 with 1/4, ..."""
     return pack_weight(below(rng, 2), geometric(rng), geometric(rng))
+
+
+@compiled
+def coded_weight(rng):
+    """Random sign; numerator and denominator as likely as their code is short: large ones are rare, not unheard of."""
+    return pack_weight(below(rng, 2), by_code_length(rng), by_code_length(rng))
 
 
 @compiled

@@ -77,8 +77,11 @@ def step_slow(
     return values, [x / total for x in clamped]
 
 
-def evaluate_slow(network: Network, trie: Trie, *, clip: float = SEARCH_CLIP) -> float:
-    """|D:G| in plain Python: the definition that the compiled form is held to."""
+def evaluate_slow(network: Network, trie: Trie, *, clip: float = SEARCH_CLIP, impossible: float = math.inf) -> float:
+    """|D:G| in plain Python: the definition that the compiled form is held to.
+
+    `impossible` is what a symbol of probability 0 costs: infinitely much, but a search may count it as less.
+    """
     _check_size(network, trie)
     states: list[list[float]] = []
     bits = 0.0
@@ -88,9 +91,7 @@ def evaluate_slow(network: Network, trie: Trie, *, clip: float = SEARCH_CLIP) ->
         states.append(values)
         for c in range(int(trie.next_start[node]), int(trie.next_start[node + 1])):
             p = distribution[int(trie.next_symbol[c])]
-            if not p > 0.0:
-                return math.inf
-            bits += float(trie.next_count[c]) * -math.log2(p)
+            bits += float(trie.next_count[c]) * (-math.log2(p) if p > 0.0 else impossible)
     return bits
 
 
@@ -99,7 +100,7 @@ def _evaluate_genome(sources):
     def evaluate_genome(plan, units, edges, trie, memo, num_symbols, clip):
         _ = sources  # see jit.py
         make_plan(plan, units, len(units), edges, len(edges), num_symbols, clip)
-        return trie_bits(plan, trie, memo, num_symbols, clip, math.inf)
+        return trie_bits(plan, trie, memo, num_symbols, clip, math.inf, math.inf)
 
     return evaluate_genome
 

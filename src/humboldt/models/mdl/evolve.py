@@ -12,6 +12,8 @@ from humboldt.models.mdl.mutate import mutate, random_genome
 from humboldt.models.mdl.plan import Plan, make_plan
 from humboldt.models.mdl.rng import below, uniform
 
+_KEY_1, _KEY_2, _S32 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(32)
+
 
 class Population(NamedTuple):
     """Genomes of one island with their two code lengths. N genomes, capacities U and E."""
@@ -48,6 +50,7 @@ class Rules(NamedTuple):
     clip: float
     strict: bool  # an offspring that is worse than the loser dies at once
     pressure: float  # weight of |G| in selection
+    impossible: float  # bits charged for a symbol of probability 0
 
 
 class Scratch(NamedTuple):
@@ -67,6 +70,8 @@ class Scratch(NamedTuple):
 @compiled
 def _data_bits(h1, h2, rules, trie, cache, scratch, bound):
     """|D:G| of the genome in scratch, or, negative, a part of it that is more than `bound`."""
+    if rules.impossible < np.inf:  # another length, so another key
+        h2 = ~h2
     slot = np.int64(h1 & np.uint64(len(cache.key_1) - 1))
     if cache.key_1[slot] == h1 and cache.key_2[slot] == h2:
         bits = cache.data[slot]
@@ -74,11 +79,18 @@ def _data_bits(h1, h2, rules, trie, cache, scratch, bound):
             return bits
     sizes = scratch.sizes
     make_plan(scratch.plan, scratch.units, sizes[0], scratch.edges, sizes[1], rules.num_symbols, rules.clip)
-    bits = trie_bits(scratch.plan, trie, scratch.memo, rules.num_symbols, rules.clip, bound)
+    bits = trie_bits(scratch.plan, trie, scratch.memo, rules.num_symbols, rules.clip, bound, rules.impossible)
     cache.key_1[slot] = h1
     cache.key_2[slot] = h2
     cache.data[slot] = bits
     return bits
+
+
+@compiled
+def _hash_lengths(grammar, data):
+    """One word for two code lengths: equal for equal lengths, and for hardly any others."""
+    h = (np.float64(data).view(np.uint64) ^ (np.uint64(grammar) * _KEY_1)) * _KEY_2
+    return h ^ (h >> _S32)
 
 
 @compiled
@@ -174,6 +186,20 @@ def start_island(sources):
 
 
 @entry
+def reassess(sources):
+    """Set |D:G| of all members to what it is by these rules: some may have come from an island with others."""
+
+    def reassess(population, rules, trie, cache, scratch):
+        _ = sources  # see jit.py
+        for i in range(len(population.grammar)):
+            _load(population, i, scratch)
+            h1, h2 = hash_genome(scratch.units, scratch.edges, scratch.sizes)
+            population.data[i] = _data_bits(h1, h2, rules, trie, cache, scratch, np.inf)
+
+    return reassess
+
+
+@entry
 def migrate_ring(sources):
     """Send tournament winners of each island to the next one, where they take the places of losers."""
 
@@ -221,8 +247,7 @@ def advance_island(sources):
         mask = np.uint64(len(scratch.present) - 1)
         scratch.present[:] = 0
         for i in range(n):
-            _load(population, i, scratch)
-            scratch.hashes[i] = hash_genome(scratch.units, scratch.edges, scratch.sizes)[0]
+            scratch.hashes[i] = _hash_lengths(population.grammar[i], population.data[i])
             scratch.present[np.int64(scratch.hashes[i] & mask)] += 1
         for _generation in range(generations):
             _mark_elite(population, scratch, rules.num_elite)
@@ -244,15 +269,6 @@ def advance_island(sources):
                         break
                 h1, h2 = hash_genome(scratch.units, scratch.edges, scratch.sizes)
                 population.counts[0] += 1
-                slot = np.int64(h1 & mask)
-                if rules.keep_distinct and scratch.present[slot] > 0:
-                    known = False
-                    for i in range(n):
-                        if scratch.hashes[i] == h1:
-                            known = True
-                            break
-                    if known:
-                        continue
                 grammar = grammar_bits(
                     scratch.units, scratch.edges, scratch.sizes, scratch.degrees, rules.activation_bits
                 )
@@ -264,9 +280,19 @@ def advance_island(sources):
                     continue
                 if scratch.elite[loser] and not grammar + data < population.grammar[loser] + population.data[loser]:
                     continue
-                scratch.present[np.int64(scratch.hashes[loser] & mask)] -= 1
+                lengths = _hash_lengths(grammar, data)
+                slot = np.int64(lengths & mask)
+                place = loser
+                # One with the same two lengths is the same network but for things that do not matter: were it to take
+                # another place, copies would crowd out the rest. Taking its twin's place it can still drift.
+                if rules.keep_distinct and scratch.present[slot] > 0 and data < np.inf:
+                    for i in range(n):
+                        if scratch.hashes[i] == lengths:
+                            place = i
+                            break
+                scratch.present[np.int64(scratch.hashes[place] & mask)] -= 1
                 scratch.present[slot] += 1
-                scratch.hashes[loser] = h1
-                _store(population, loser, scratch, grammar, data)
+                scratch.hashes[place] = lengths
+                _store(population, place, scratch, grammar, data)
 
     return advance_island

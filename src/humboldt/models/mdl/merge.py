@@ -88,9 +88,12 @@ def intern_state(
 
 
 @compiled
-def trie_bits(plan, trie, memo, num_symbols, clip, bound):
-    """|D:G| of the network in `plan`. Stops at the first impossible symbol, and (returning the negative of the bits so
-    far) as soon as these are more than `bound`."""
+def trie_bits(plan, trie, memo, num_symbols, clip, bound, impossible):
+    """|D:G| of the network in `plan`, with `impossible` bits for a symbol of probability 0.
+
+    Stops where that makes it infinite, and (returning the negative of the bits so far) as soon as these are more than
+    `bound`.
+    """
     parent, symbol, next_start, next_symbol, next_count = trie
     sizes, unit, _, kinds, activations, biases, now, before, forward_ends, begins, sources, weights, outputs, kept = (
         plan
@@ -138,10 +141,13 @@ def trie_bits(plan, trie, memo, num_symbols, clip, bound):
             cost = costs[step * num_symbols + s]
             if cost < 0.0:
                 p = probability(values[step * size + outputs[s]], totals[step], num_symbols)
-                if not p > 0.0:
+                if p > 0.0:
+                    # log2(1) is 0, and most symbols of these languages are certain. Adding -0.0 changes no sum.
+                    cost = -math.log2(p) if p != 1.0 else 0.0
+                elif impossible == math.inf:
                     return math.inf
-                # log2(1) is 0, and most symbols of these languages are certain. Adding -0.0 changes no sum.
-                cost = -math.log2(p) if p != 1.0 else 0.0
+                else:
+                    cost = impossible
                 costs[step * num_symbols + s] = cost
             bits += next_count[c] * cost
         if bits > bound:

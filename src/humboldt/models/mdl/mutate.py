@@ -1,11 +1,12 @@
 """Small random changes to a genome, in place.
 
-The first nine are those of the reference code of Lan et al. (2022), with the same choices inside each; the last four
+The first nine are those of the reference code of Lan et al. (2022), with the same choices inside each; the last five
 are ours. One departure holds for all: a forward edge that would close a cycle is never made (the reference makes it,
 pays for it, and leaves it out when it runs the network).
 """
 
 from humboldt.models.mdl.edit import (
+    coded_weight,
     delete_edge,
     find_edge,
     free_targets,
@@ -28,6 +29,7 @@ from humboldt.models.mdl.genome import (
 )
 from humboldt.models.mdl.jit import compiled
 from humboldt.models.mdl.rng import below, count_bits, random_bit, uniform
+from humboldt.models.mdl.scale import scale_unit
 
 OPERATORS = (
     "add_unit",
@@ -43,10 +45,11 @@ OPERATORS = (
     "rewire_edge",
     "flip_edge",
     "add_memory",
+    "scale_unit",
 )
 NUM_OPERATORS = len(OPERATORS)
 # Relative rates; an operator that does not apply to a network drops out of the draw.
-REFERENCE_RATES = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+REFERENCE_RATES = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 NO_BIAS = 1  # weight word of a unit without bias: numerator 0, denominator 1
 
 
@@ -150,11 +153,11 @@ def _change_weight(rng, units, edges, sizes, num_symbols, replace):
     chosen = below(rng, sizes[1] + biases)
     if chosen < sizes[1]:
         word = edges[chosen]
-        weight = random_weight(rng) if replace else perturbed_weight(rng, word & WEIGHT_MASK)
+        weight = coded_weight(rng) if replace else perturbed_weight(rng, word & WEIGHT_MASK)
         edges[chosen] = (word & ~WEIGHT_MASK) | weight
         return True
     u = _unit_with_bias(rng, units, sizes, num_symbols, True)
-    weight = random_weight(rng) if replace else perturbed_weight(rng, units[u] & WEIGHT_MASK)
+    weight = coded_weight(rng) if replace else perturbed_weight(rng, units[u] & WEIGHT_MASK)
     units[u] = (units[u] & ~WEIGHT_MASK) | weight
     return True
 
@@ -244,6 +247,8 @@ def apply_operator(rng, operator, units, edges, sizes, num_symbols, allowed, all
         return _change_weight(rng, units, edges, sizes, num_symbols, operator == 9)
     if operator == 12:
         return _add_memory(rng, units, edges, sizes, num_symbols, allowed, allow_product)
+    if operator == 13:
+        return scale_unit(rng, units, edges, sizes, num_symbols)
     return _move_edge(rng, units, edges, sizes, num_symbols, operator == 11)
 
 

@@ -55,6 +55,14 @@ def geometric(state):
 
 
 @compiled
+def by_code_length(state):
+    """1 with probability 1/2, 2 or 3 with 1/4, 4 to 7 with 1/8 ...: as the self-delimiting code of a number expects."""
+    length = min(geometric(state), 20)
+    high = 1 << (length - 1)
+    return high + below(state, high)
+
+
+@compiled
 def random_bit(word, n):
     """Position of the n-th (from 0) bit that is set in `word`."""
     place = 0

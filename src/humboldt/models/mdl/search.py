@@ -29,6 +29,7 @@ from humboldt.models.mdl.evolve import (
     Scratch,
     advance_island,
     migrate_ring,
+    reassess,
     start_island,
 )
 from humboldt.models.mdl.genome import MAX_UNITS
@@ -48,7 +49,7 @@ class _Worker:
     def __init__(self, trie: Trie, settings: SearchSettings) -> None:
         units, edges, members = _max_units(trie, settings), settings.max_edges, settings.population_size
         self.trie = trie.arrays
-        self.rules = [_rules(trie, settings, pressure) for pressure in settings.pressures]
+        self.rules = [_rules(trie, settings, place) for place in range(len(settings.pressures))]
         self.cache = Cache(np.zeros(CACHE_SLOTS, np.uint64), np.zeros(CACHE_SLOTS, np.uint64), np.zeros(CACHE_SLOTS))
         self.scratch = Scratch(
             plan=new_plan(units, edges, trie.num_symbols),
@@ -65,12 +66,15 @@ class _Worker:
     def start(self, population: Population, island: int) -> None:
         start_island(population, self.rules[island % len(self.rules)], self.trie, self.cache, self.scratch)
 
+    def reassess(self, population: Population, island: int) -> None:
+        reassess(population, self.rules[island % len(self.rules)], self.trie, self.cache, self.scratch)
+
     def advance(self, population: Population, island: int, generations: int) -> None:
         rules = self.rules[island % len(self.rules)]
         advance_island(population, rules, self.trie, self.cache, self.scratch, generations)
 
 
-def _rules(trie: Trie, settings: SearchSettings, pressure: float) -> Rules:
+def _rules(trie: Trie, settings: SearchSettings, place: int) -> Rules:
     return Rules(
         num_symbols=trie.num_symbols,
         allowed=activation_ids(settings.activations),
@@ -83,7 +87,8 @@ def _rules(trie: Trie, settings: SearchSettings, pressure: float) -> Rules:
         keep_distinct=settings.keep_distinct,
         clip=float(settings.clip),
         strict=settings.strict,
-        pressure=float(pressure),
+        pressure=float(settings.pressures[place]),
+        impossible=math.inf if place in settings.exact_places else float(settings.impossible),
     )
 
 
@@ -121,6 +126,8 @@ def start(trie: Trie, settings: SearchSettings, seed: int) -> SearchState:
         best_lengths=np.full((r, 2), np.inf),
         improved=np.zeros(r, np.int64),
         restarts=np.zeros(r, np.int64),
+        born=np.zeros(r, np.int64),
+        exact=np.array([island % len(settings.pressures) in settings.exact_places for island in range(k)]),
         record_units=np.zeros(u, np.int64),
         record_edges=np.zeros(e, np.int64),
         record_sizes=np.zeros(2, np.int64),
@@ -152,7 +159,7 @@ def _note_best(state: SearchState, settings: SearchSettings) -> None:
     per_ring = len(settings.pressures)
     for ring in range(settings.num_rings):
         islands = slice(ring * per_ring, (ring + 1) * per_ring)
-        totals = state.grammar[islands] + state.data[islands]
+        totals = np.where(state.exact[islands, None], state.grammar[islands] + state.data[islands], np.inf)
         island, member = np.unravel_index(int(np.argmin(totals)), totals.shape)
         best = float(totals[island, member])
         if state.best_sizes[ring, 0] and not best < state.best_lengths[ring].sum():
@@ -250,17 +257,41 @@ class Islands:
         for ring in range(self.settings.num_rings):
             members = [_population(state, ring * per_ring + i) for i in range(per_ring)]
             migrate_ring(tuple(members), migrants, self.settings.tournament_size, pressures)
+            if len(self.settings.exact_places) < per_ring:
+                for place in range(per_ring):
+                    self._worker.reassess(members[place], place)
 
     def _restart_stale(self, state: SearchState) -> None:
         limit, per_ring = self.settings.restart_after, len(self.settings.pressures)
         if not limit:
             return
         for ring in range(self.settings.num_rings):
-            if state.generation[0] - state.improved[ring] < limit:
+            idle = state.generation[0] - state.improved[ring]
+            age = state.generation[0] - state.born[ring]
+            life = limit * luby(int(state.restarts[ring]) + 1)
+            if state.best_lengths[ring].sum() <= state.record_lengths.sum():
+                life *= 2  # the ring that holds the record may go on improving it
+            if idle < limit and age < life:
                 continue
             state.restarts[ring] += 1
+            state.born[ring] = state.generation[0]
             state.best_lengths[ring] = np.inf
             state.best_sizes[ring] = 0
             for island in range(ring * per_ring, (ring + 1) * per_ring):
                 self._worker.start(_population(state, island), island)
             _note_best(state, self.settings)
+
+
+def luby(n: int) -> int:
+    """Term number n >= 1 of 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ...
+
+    Lives of these lengths are the best that can be done about a search whose time to success is unknown (Luby, Sinclair
+    and Zuckerman 1993): many are short, and however long a life it takes, one of that length comes.
+
+    >>> [luby(n) for n in range(1, 16)]
+    [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]
+    """
+    length = (n + 1).bit_length() - 1
+    if n + 1 == 1 << length:
+        return 1 << (length - 1)
+    return luby(n + 1 - (1 << length))

@@ -1,5 +1,6 @@
 """Settings of the search, with where each number comes from."""
 
+import math
 from dataclasses import dataclass
 
 from humboldt.errors import UsageError
@@ -15,23 +16,28 @@ class SearchSettings:
 
     Islands stand in rings of `len(pressures)`. Island number i of a ring selects by `pressures[i] * |G| + |D:G|`: where
     |G| weighs little, networks can grow through stages that do not pay yet; migration then carries them to islands
-    where every bit counts. A network's description length is always reported in full.
+    where every bit counts. All but the last island of a ring charge `impossible` bits for a symbol of probability 0, so
+    that a network that is wrong about few strings is known from one that is wrong about all. What is reported is the
+    description length in full, of networks from islands that charge in full.
     """
 
     activations: tuple[str, ...] = PAPER_ACTIVATIONS
     allow_product: bool = False  # multiplication units: off in the reference except for Dyck-2 and centre embedding
     num_rings: int = 1
     pressures: tuple[float, ...] = (0.1, 0.2, 0.5, 1.0)
+    impossible: float = 20.0  # bits for a symbol of probability 0 on all islands of a ring but the last; reference: inf
     population_size: int = 1000  # per island; reference: 500
     tournament_size: int = 2  # paper 000, appendix A.4
     elite_ratio: float = 0.001  # paper 000, appendix A.4
     extra_mutation: float = 0.5  # after each mutation, the probability of one more; reference: 0
     rates: tuple[float, ...] = (1.0,) * len(OPERATORS)  # of the operators in `mutate.OPERATORS`
-    keep_distinct: bool = True  # an offspring equal to a living member is not born; reference: no
+    keep_distinct: bool = True  # an offspring takes the place of a member with the same two lengths; reference: no
     strict: bool = True  # an offspring worse than the tournament's loser dies at once; reference: no
     migration_interval: int = 50  # generations; reference: 1,000
     migration_ratio: float = 0.01  # part of a population that is sent on; reference code
-    restart_after: int = 1500  # generations without improvement in a ring before it starts afresh; 0: never (reference)
+    # A ring starts afresh after so many generations without improvement, and in any case after so many times 1, 1, 2,
+    # 1, 1, 2, 4, ... (twice that if it holds the record); 0: never (reference).
+    restart_after: int = 1000
     max_hidden: int = 8  # units beyond inputs and outputs; room to grow costs time where |G| weighs little
     max_edges: int = 32  # reference: no limit on edges, 1,024 units
     clip: float = SEARCH_CLIP  # reference code
@@ -59,6 +65,8 @@ class SearchSettings:
                 raise UsageError(f"{name} is {getattr(self, name)}. It must be from {low} to {high}.")
         if not self.pressures or min(self.pressures) < 0:
             raise UsageError(f"pressures {self.pressures} must be one or more numbers from 0.")
+        if not self.impossible > 0:
+            raise UsageError(f"impossible is {self.impossible}. It must be above 0 (infinity for what it truly costs).")
         if not self.clip > 0:
             raise UsageError(f"clip is {self.clip}. It must be above 0 (infinity for none).")
 
@@ -68,6 +76,7 @@ class SearchSettings:
         return cls(
             activations=activations,
             pressures=(1.0,) * num_islands,
+            impossible=math.inf,
             population_size=500,
             extra_mutation=0.0,
             rates=REFERENCE_RATES,
@@ -76,6 +85,12 @@ class SearchSettings:
             migration_interval=1000,
             restart_after=0,
         )
+
+    @property
+    def exact_places(self) -> range:
+        """Places in a ring where a symbol of probability 0 makes the description infinitely long, as it does."""
+        places = len(self.pressures)
+        return range(0 if math.isinf(self.impossible) else places - 1, places)
 
     @property
     def num_islands(self) -> int:

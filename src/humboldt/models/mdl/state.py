@@ -29,6 +29,8 @@ class SearchState:
     best_lengths: NDArray[np.float64]  # (R, 2) |G| and |D:G|
     improved: NDArray[np.int64]  # (R,) generation of the last improvement
     restarts: NDArray[np.int64]  # (R,)
+    born: NDArray[np.int64]  # (R,) generation of the last restart
+    exact: NDArray[np.bool_]  # (K,) islands whose |D:G| is not softened
     record_units: NDArray[np.int64]  # (U,) the best of the whole search
     record_edges: NDArray[np.int64]  # (E,)
     record_sizes: NDArray[np.int64]  # (2,)
@@ -59,7 +61,7 @@ class SearchState:
         The record is brought up to date at migrations only (so that it does not matter how generations are divided
         over calls); a living member may be better.
         """
-        totals = self.grammar + self.data
+        totals = np.where(self.exact[:, None], self.grammar + self.data, np.inf)
         at = np.unravel_index(int(np.argmin(totals)), totals.shape)
         if not totals[at] < self.record_lengths.sum():
             return self.record_units, self.record_edges, self.record_sizes, self.record_lengths

@@ -1,0 +1,79 @@
+"""The networks of finished searches as JSON and SVG, with their description lengths beside those of hand-built ones.
+
+    python reproductions/bliss/mdlrnn/export.py RESULTS
+
+RESULTS is the folder given to `humboldt run bliss --model mdlrnn --out RESULTS`. Writes each network as
+`<task>_<strings>_<activations>_seed_<seed>` .json and .svg and all measures as `results.json` beside this file, and
+prints the README's table. The hand-built networks are in `hand_built`, the published ones in the package.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from humboldt.models.mdl import Network, description_length, published_networks, to_svg
+from humboldt.models.mdl.activations import PAPER_ACTIVATIONS
+from humboldt.store import Store
+from humboldt.suites import suites
+from humboldt.suites._bliss_scoring import Scorer
+from humboldt.suites._bliss_search import corpus_trie, score
+
+HERE = Path(__file__).parent
+PUBLISHED = {"an_bn": "an_bn_figure_4", "dyck_1": "dyck_1"}
+
+
+def by_hand(task: str) -> Network | None:
+    """A network for `task` that nobody searched for, and that is right."""
+    if task in PUBLISHED:
+        return published_networks()[PUBLISHED[task]]
+    path = HERE / "hand_built" / f"{task}.json"
+    return Network.load(path) if path.exists() else None
+
+
+def main(folder: str) -> None:
+    """Reads the store, writes the files, prints the table."""
+    suite: Any = suites.get("bliss")
+    rows: dict[str, dict[str, Any]] = {}
+    for run, results in Store.open(Path(folder)).runs("bliss"):
+        cell = suite.cell(run)
+        trie, known = corpus_trie(cell), by_hand(run.task)
+        hand = None
+        if known is not None and cell.model.activations == "paper":
+            length = description_length(known, trie, PAPER_ACTIVATIONS)
+            measures, _ = score(Scorer(cell), known)
+            hand = {"mdl": length.total, "grammar": length.grammar, "data": length.data, "met": measures["met_0"] == 1}
+        for result in results:
+            name = f"{run.task}_{cell.sizes.train}_{cell.model.activations}_seed_{result.member['seed']}"
+            search = result.detail["search"]
+            if name in rows and rows[name]["search"]["generations"] > search["generations"]:
+                continue  # of two searches from the same seed the longer one went through the other
+            network = Network.from_json(json.dumps(result.detail["network"]))
+            (HERE / f"{name}.json").write_text(network.to_json(), encoding="utf-8")
+            (HERE / f"{name}.svg").write_text(to_svg(network), encoding="utf-8")
+            rows[name] = {
+                "name": name,
+                "label": run.label,
+                "versions": run.versions,
+                "factor": cell.factor,
+                "member": result.member,
+                "measures": result.measures,
+                "search": search,
+                "seconds": result.seconds,
+                "hand_built": hand,
+                "environment": result.environment,
+            }
+    ordered = [rows[name] for name in sorted(rows)]
+    (HERE / "results.json").write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
+    for row in ordered:
+        found, hand = row["measures"], row["hand_built"]
+        length = f"{found['mdl']:.1f} = {found['grammar_bits']:.0f} + {found['data_bits']:.1f}"
+        beside = f"{hand['mdl']:.1f} = {hand['grammar']} + {hand['data']:.1f}" if hand else "none"
+        print(
+            f"| {row['name']} | {length} | {beside} | {row['search']['found_at_generation']:,} of "
+            f"{row['search']['generations']:,} | {row['factor']} | {'yes' if found['met_0'] else 'no'} |"
+        )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
