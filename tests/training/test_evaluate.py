@@ -2,10 +2,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from humboldt.languages import Pairs, frame_transduction, tasks
 from humboldt.models.rnn import RNN
-from humboldt.training import evaluate
+from humboldt.training import _evaluate, evaluate
 from humboldt.training._evaluate import count_correct
 from humboldt.training._members import stack_weights
 
@@ -21,7 +22,10 @@ def build(key: jax.Array):
     return RNN(hidden_size=8).build(3, 2, num_symbols=2, key=key)
 
 
-def test_counts_equal_the_obvious_way():
+@pytest.mark.parametrize("room", [_evaluate.STATE_BYTES_AT_ONCE, 100])
+def test_counts_equal_the_obvious_way(room: int, monkeypatch: pytest.MonkeyPatch):
+    count_correct._cached.clear_cache()  # pyright: ignore
+    monkeypatch.setattr(_evaluate, "STATE_BYTES_AT_ONCE", room)  # the second: for two rows at a time
     batch = frame_transduction(REVERSALS, 2)
     weights, (_, static) = stack_weights(build, [0, 1]), eqx.partition(build(jax.random.key(0)), eqx.is_inexact_array)
     (found,) = evaluate(weights, static, iter([batch]))

@@ -13,6 +13,7 @@ from humboldt.models._recurrent import RecurrentModel
 from humboldt.training._members import over_members, pad_members
 
 PAIRS_AT_ONCE = 2**22
+STATE_BYTES_AT_ONCE = 2**31  # of the states of all rows that take a step together
 TIME_BUCKET = 128  # evaluation batches are padded to a multiple of this: few programs, and memories sized to fit
 
 
@@ -34,8 +35,17 @@ def count_correct(
     """
 
     def stepwise(weights: PyTree) -> Array:
-        """One time step of all rows after the other: as many as there are, and no output is kept."""
+        """One time step of all rows after the other, or of as many as there is room for."""
         model = eqx.combine(weights, static)
+        rows = tokens, targets, target_mask
+        together = _rows_together(model, tokens, jax.tree.leaves(all_weights)[0].shape[0])
+        if together == len(tokens):
+            return step_rows(model, *rows)
+        groups = jax.tree.map(lambda x: x.reshape(-1, together, *x.shape[1:]), rows)
+        return jax.lax.map(lambda group: step_rows(model, *group), groups).reshape(-1)
+
+    def step_rows(model: PyTree, tokens: Array, targets: Array, target_mask: Array) -> Array:
+        """As many steps as hold anything, and no output is kept."""
 
         def body(i: Array, carry: tuple[PyTree, Array, Array]) -> tuple[PyTree, Array, Array]:
             state, correct, said = carry
@@ -58,7 +68,20 @@ def count_correct(
 
     # Models that can go step by step do so where it is cheaper, or where they must.
     is_stepwise = isinstance(static, RecurrentModel) or own_answers_from is not None
+    all_weights = weights
     return over_members(stepwise if is_stepwise else at_once, (0,))(weights)
+
+
+def _rows_together(model: PyTree, tokens: Int[Array, "batch time"], num_members: int) -> int:
+    """How many rows take a step together: all, or a half, a quarter, ... where memories are too large for that."""
+    state = jax.eval_shape(model.start, tokens[0])
+    size = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
+    if jax.default_backend() != "cpu":  # where all members take it together, too
+        size *= num_members
+    rows = len(tokens)
+    while rows % 2 == 0 and rows * size > STATE_BYTES_AT_ONCE:
+        rows //= 2
+    return rows
 
 
 def evaluate(
