@@ -81,6 +81,14 @@ def test_gradients_are_finite_at_length_500(name: str, getkey: Callable[[], Any]
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(gradient))
 
 
+def test_half_precision_stays_half(name: str, getkey: Callable[[], Any]):
+    model, tokens = build(name, getkey()), tokens_of(9)
+    halves = jax.tree.map(lambda x: x.astype(jnp.bfloat16) if eqx.is_inexact_array(x) else x, model)
+    found, expected = call(halves, tokens), call(model, tokens)
+    assert found.dtype == jnp.bfloat16  # and no step in between mixed types: the tests run with strict promotion
+    np.testing.assert_allclose(found.astype(jnp.float32), expected, rtol=0.2, atol=0.1)
+
+
 def test_same_key_same_weights(name: str):
     first, second = (build(name, jax.random.key(3)) for _ in range(2))
     other = build(name, jax.random.key(4))

@@ -50,7 +50,7 @@ class PushPopStack(AbstractCells):
     def init(self, *, num_steps: int, input_length: Int[Array, ""]) -> Float[Array, "cells cell"]:
         """Empty. A step pushes at most one cell."""
         del input_length
-        return jnp.zeros((min(self.most_cells, num_steps + 1), self.read_size))
+        return jnp.zeros((min(self.most_cells, num_steps + 1), self.read_size), self.action.weight.dtype)
 
     def act(self, memory: Float[Array, "cells cell"], actions: tuple[Array, Array]) -> Float[Array, "cells cell"]:
         (push, pop), value = actions
@@ -72,7 +72,7 @@ class RotatingTape(AbstractCells):
     def init(self, *, num_steps: int, input_length: Int[Array, ""]) -> Float[Array, "cells cell"]:
         """Empty. A step moves by one cell, to the left or to the right."""
         del input_length
-        return jnp.zeros((min(self.most_cells, 2 * num_steps + 2), self.read_size))
+        return jnp.zeros((min(self.most_cells, 2 * num_steps + 2), self.read_size), self.action.weight.dtype)
 
     def act(self, memory: Float[Array, "cells cell"], actions: tuple[Array, Array]) -> Float[Array, "cells cell"]:
         (left, right, stay, pop_right, pop_left), value = actions

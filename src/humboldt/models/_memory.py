@@ -64,5 +64,6 @@ class MemoryCell(AbstractCell):
 
     def __call__(self, state: Any, drive: Float[Array, " drive"]) -> tuple[Any, Float[Array, " hidden"]]:
         inner, memory = state
-        inner, hidden = self.controller(inner, drive + self.reading(self.memory.read(memory)))
+        read = self.memory.read(memory).astype(drive.dtype)  # a memory may be more precise than the network
+        inner, hidden = self.controller(inner, drive + self.reading(read))
         return (inner, self.memory.act(memory, self.memory.actions(hidden))), hidden

@@ -172,7 +172,8 @@ class NDStack(AbstractMemory):
     def actions(self, hidden: Float[Array, " hidden"]) -> Actions:
         states, symbols = self.num_states, self.num_symbols
         nodes = states * symbols
-        logits = self.action(hidden).reshape(nodes, 2 * nodes + states)
+        # Sums over so many runs are taken in single precision, whatever the network's is.
+        logits = self.action(hidden).astype(jnp.float32).reshape(nodes, 2 * nodes + states)
         weights = jax.nn.softmax(logits, (0, 1) if self.fading else 1)
         push, replace, pop = jnp.split(weights, (nodes, 2 * nodes), 1)
         to_node, to_state = (states, symbols, states, symbols), (states, symbols, states)
@@ -308,7 +309,8 @@ def _backward(static: AbstractCell, residuals: PyTree, d_outputs: Array) -> tupl
     arrays, drives, table, befores, popped, uncovered = residuals
     cell = eqx.combine(arrays, static)
     num_steps, symbols, states, times = popped.shape[:4]
-    taps = {i: jnp.zeros(layer.weight.shape[1]) for i, layer in enumerate(linears(cell)) if not layer.joins_drive}
+    own = {i: layer.weight for i, layer in enumerate(linears(cell)) if not layer.joins_drive}
+    taps = {i: jnp.zeros(weight.shape[1], weight.dtype) for i, weight in own.items()}
     # The nodes of one time together, and last the step and its new state, over which the large product below sums.
     popped = jnp.einsum("tyrku->ykutr", popped).reshape(symbols, times, states, -1)
 

@@ -47,7 +47,7 @@ class UniformLSTMCell(AbstractUniformCell):
 
     def init_state(self, *, num_steps: int, input_length: Int[Array, ""]) -> tuple[Array, Array]:
         del num_steps, input_length
-        zeros = jnp.zeros(self.recurrent.weight.shape[0])
+        zeros = jnp.zeros(self.recurrent.weight.shape[0], self.recurrent.weight.dtype)
         return zeros, zeros
 
     def __call__(self, state: Any, drive: Float[Array, " drive"]) -> tuple[Any, Float[Array, " hidden"]]:
@@ -66,7 +66,7 @@ class UniformRNNCell(AbstractUniformCell):
 
     def init_state(self, *, num_steps: int, input_length: Int[Array, ""]) -> tuple[Array]:
         del num_steps, input_length
-        return (jnp.zeros(self.recurrent.weight.shape[0]),)
+        return (jnp.zeros(self.recurrent.weight.shape[0], self.recurrent.weight.dtype),)
 
     def __call__(self, state: Any, drive: Float[Array, " drive"]) -> tuple[Any, Float[Array, " hidden"]]:
         hidden = jnp.tanh(self.recurrent(state[0]) + drive)

@@ -46,7 +46,7 @@ class CNNModel(eqx.Module):
             # Padding must look like what lies beyond the end of the string: zeros, after every layer.
             return jnp.where(mask[:, None], x, 0.0)
 
-        x, states = clear(jax.nn.one_hot(tokens, self.input_size)), []
+        x, states = clear(jax.nn.one_hot(tokens, self.input_size, dtype=self.readout.weight.dtype)), []
         for convolution in self.convolutions:
             x = clear(jax.nn.relu(jax.vmap(convolution)(windows(x, self.kernel_size))))
             states.append(x)
