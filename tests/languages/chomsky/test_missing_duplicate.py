@@ -34,3 +34,10 @@ def test_every_place_is_hidden_equally_often():
 def test_not_a_duplicate(source: str):
     with pytest.raises(UsageError, match="is not a string written twice with one symbol hidden"):
         oracle(TASK, source)
+
+
+def test_parity_is_a_shortcut():
+    """What the page on the tasks warns of: no comparison of the halves is needed."""
+    for length in (2, 3, 10, 41):
+        for source, target in drawn(TASK, 200, length):
+            assert source.count("1") % 2 == int(target)
