@@ -172,8 +172,9 @@ class NDStack(AbstractMemory):
     def actions(self, hidden: Float[Array, " hidden"]) -> Actions:
         states, symbols = self.num_states, self.num_symbols
         nodes = states * symbols
-        # Sums over so many runs are taken in single precision, whatever the network's is.
-        logits = self.action(hidden).astype(jnp.float32).reshape(nodes, 2 * nodes + states)
+        logits = self.action(hidden).reshape(nodes, 2 * nodes + states)
+        # Sums over so many runs are taken in single precision at least.
+        logits = logits.astype(jnp.float32) if logits.dtype == jnp.bfloat16 else logits
         weights = jax.nn.softmax(logits, (0, 1) if self.fading else 1)
         push, replace, pop = jnp.split(weights, (nodes, 2 * nodes), 1)
         to_node, to_state = (states, symbols, states, symbols), (states, symbols, states)
