@@ -91,8 +91,7 @@ def run(
 @app.command()
 def demo(out: Out = Path("demo-results")) -> None:
     """Every suite with its quick preset (or a part of it): the story in minutes."""
-    requests = {name: suites.get(name).demo for name in suites.names()}
-    studies = [plan(name, tasks=r.tasks, models=r.models, preset=r.preset, out=out) for name, r in requests.items()]
+    studies = [plan(name, out=out, **asdict(suites.get(name).demo)) for name in suites.names()]
     for study in studies:
         _announce(study)
         _execute(study)
