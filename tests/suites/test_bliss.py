@@ -1,4 +1,4 @@
-"""The protocol of paper 000: what is trained on, how members are scored, how it is shown."""
+"""The protocol of Lan et al. (2023): what is trained on, how members are scored, how it is shown."""
 
 import dataclasses
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The protocol of paper 001: what is trained on, what is scored, how it is shown."""
+"""The protocol of Delétang et al. (2023): what is trained on, what is scored, how it is shown."""
 
 from pathlib import Path
 from typing import cast

@@ -1,4 +1,4 @@
-"""The protocol of paper 004: what is trained on, what is scored, how it is shown."""
+"""The protocol of Someya et al. (2024): what is trained on, what is scored, how it is shown."""
 
 from dataclasses import replace
 from pathlib import Path

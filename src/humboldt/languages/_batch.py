@@ -46,8 +46,8 @@ def frame_transduction(
 
     **Arguments:**
 
-    - `computation_tokens`: how many computation tokens follow the input, as a multiple of its length (paper 001,
-      appendix A.4: 0, 1 or 2).
+    - `computation_tokens`: how many computation tokens follow the input, as a multiple of its length (0, 1 or 2 in
+      Delétang et al. 2023, appendix A.4).
     - `autoregressive`: whether the model is told its previous answer: after the first `∅` stand the target symbols
       instead of more `∅`s (with the ids of input symbols). In a test the model's own answers take their place.
     """

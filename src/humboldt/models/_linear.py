@@ -7,7 +7,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 
 def fan_in_normal(key: PRNGKeyArray, shape: tuple[int, int], fan_in: int) -> Float[Array, "in out"]:
-    """Normal of standard deviation `fan_in ** -0.5`, cut off at two of them: how paper 001's library initialises.
+    """Normal of standard deviation `fan_in ** -0.5`, cut off at two of them: Delétang et al.'s library does so.
 
     The cut makes the actual deviation 12% smaller, and it is not made up for there either.
     """

@@ -15,8 +15,8 @@ ACTIVATION_SETS = {"paper": PAPER_ACTIVATIONS, "wide": WIDE_ACTIVATIONS, "extend
 class MDLRNN:
     """Settings of a search for the network with the shortest description. What is not here is in `SearchSettings`."""
 
-    activations: Literal["paper", "wide", "extended"] = "paper"  # paper 000, section 5.1: linear, ReLU, tanh
-    generations: int = 25_000  # paper 000, appendix A.4
+    activations: Literal["paper", "wide", "extended"] = "paper"  # Lan et al. (2023), section 5.1
+    generations: int = 25_000  # Lan et al. (2023), appendix A.4
     patience: int = 5_000  # generations without improvement before it stops; the paper stops after two hours
     population_size: int = 1000  # per island; paper: 500
     num_rings: int = 1  # of four islands each; paper: 250 islands

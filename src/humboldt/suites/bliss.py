@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from humboldt.errors import UsageError, unknown_name
+from humboldt.errors import UsageError
 from humboldt.languages import tasks
 from humboldt.languages.bliss import NAMES, get
 from humboldt.measures.bliss import sizes
@@ -44,7 +44,7 @@ MEASURE_VERSION = 1  # grows when any score can change
 
 
 class Bliss(AbstractSuite):
-    """The suite of paper 000."""
+    """The suite of Lan et al. (2023)."""
 
     name = "bliss"
     paper = "Lan et al. 2023, Benchmarking neural network generalization for grammar induction"
@@ -66,10 +66,7 @@ class Bliss(AbstractSuite):
         if preset is QUICK and not request.tasks:
             task_names = list(QUICK_TASKS)
         specs = {name: models.get(CONTENDERS[name].network)() for name in model_names}
-        known = {*_settings.names(Induction), *(n for spec in specs.values() for n in _settings.names(spec))}
-        for key in request.settings:
-            if key not in known:
-                raise unknown_name("setting", key, known)
+        _settings.check_known(request.settings, Induction, *specs.values())
         experiments = []
         for task_name, model_name in itertools.product(task_names, model_names):
             contender = CONTENDERS[model_name]

@@ -154,7 +154,7 @@ class Cell:
 
 
 class Chomsky(AbstractSuite):
-    """The suite of paper 001."""
+    """The suite of Delétang et al. (2023)."""
 
     name = "chomsky"
     paper = "Delétang et al. 2023, Neural networks and the Chomsky hierarchy"
@@ -179,10 +179,9 @@ class Chomsky(AbstractSuite):
             model_names = list(dict.fromkeys(model for _, model in cells))
         specs = {name: models.get(name)() for name in model_names}
         options = {name: _options(name) for name, _ in cells}
-        known = {*_settings.names(LengthGeneralisation), *(n for spec in specs.values() for n in _settings.names(spec))}
-        for key in request.settings:
-            if key not in known | {name for one in options.values() for name in one}:
-                raise unknown_name("setting", key, known)
+        of_tasks = {name for one in options.values() for name in one}
+        others = {key: value for key, value in request.settings.items() if key not in of_tasks}
+        _settings.check_known(others, LengthGeneralisation, *specs.values())
         label = ", ".join([preset.name, *(f"{key}={value}" for key, value in request.settings.items())])
         experiments = []
         for task_name, model_name in cells:

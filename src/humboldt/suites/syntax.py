@@ -31,7 +31,7 @@ from humboldt.suites._syntax_protocol import (
 
 
 class Syntax(AbstractSuite):
-    """The suite of paper 004."""
+    """The suite of Someya et al. (2024)."""
 
     name = "syntax"
     paper = "Targeted syntactic evaluations with pseudo-languages (anonymous ACL submission)"

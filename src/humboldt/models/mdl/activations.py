@@ -30,7 +30,7 @@ ACTIVATION_COST = MappingProxyType(
     }
 )
 
-# Paper 000 (BLISS), section 5.1: standard activations only.
+# Lan et al. (2023), section 5.1: standard activations only.
 PAPER_ACTIVATIONS = ("linear", "relu", "tanh")
 # Lan et al. (2022), the set of the released searches for counting languages.
 WIDE_ACTIVATIONS = ("sigmoid", "linear", "relu", "square", "step", "floor")

@@ -27,8 +27,8 @@ class SearchSettings:
     pressures: tuple[float, ...] = (0.1, 0.2, 0.5, 1.0)
     impossible: float = 20.0  # bits for a symbol of probability 0 on all islands of a ring but the last; reference: inf
     population_size: int = 1000  # per island; reference: 500
-    tournament_size: int = 2  # paper 000, appendix A.4
-    elite_ratio: float = 0.001  # paper 000, appendix A.4
+    tournament_size: int = 2  # Lan et al. (2023), appendix A.4
+    elite_ratio: float = 0.001  # Lan et al. (2023), appendix A.4
     extra_mutation: float = 0.5  # after each mutation, the probability of one more; reference: 0
     rates: tuple[float, ...] = (1.0,) * len(OPERATORS)  # of the operators in `mutate.OPERATORS`
     keep_distinct: bool = True  # an offspring takes the place of a member with the same two lengths; reference: no
