@@ -3,7 +3,7 @@
 #
 #   OUT=results bash reproductions/syntax/run.sh
 #
-# Several experiments share the accelerator (LANES), so that it is not idle while one compiles, draws strings or is
+# Three experiments share the accelerator (LANES; 30 Transformers need up to 25 GB), so that it is not idle while one compiles or is
 # scored. Stops by itself after LIMIT seconds, with what is finished saved, and exits with 3; the same command goes on
 # from there, also on another machine if OUT travels with it (what is half-trained is then trained again). Exits with 0
 # when all is done. Other variables narrow it down: TERMINALS, MODELS, TASKS (lists), SEEDS (10 in the paper; each with
@@ -38,7 +38,7 @@ for terminals in ${TERMINALS:-2 100}; do
             echo "$model $terminals $task"
         done
     done
-done | xargs -P "${LANES:-4}" -I{} bash -c 'one {}'
+done | xargs -P "${LANES:-3}" -I{} bash -c 'one {}'
 status=$?
 "$PYTHON" -m humboldt show "$OUT" --suite syntax | tee "$OUT/table.txt"
 [ $status -eq 0 ] || { echo "Not all is done; run the same command again to go on (logs are in $OUT)." >&2; exit 3; }
