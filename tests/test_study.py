@@ -1,8 +1,11 @@
 from pathlib import Path
 
+import jax
+import jax.numpy as jnp
 import pytest
 
 import humboldt
+from humboldt import cli
 from humboldt.errors import RunError
 from humboldt.store import State
 from humboldt.suites._base import Watcher
@@ -54,3 +57,45 @@ def test_a_failing_experiment_is_recorded_and_the_others_go_on(tmp_path: Path, m
     monkeypatch.undo()
     study.run(lambda experiment: Watcher())
     assert study.pending() == []
+
+
+def test_members_that_do_not_fit_together_are_trained_in_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    options = {"tasks": ["parity_check"], "models": ["rnn"], "seeds": 5, "settings": TINY}
+    together = humboldt.run("chomsky", **options, out=tmp_path / "together")
+    real, sizes, warnings = Chomsky.execute, [], []
+
+    def execute(self: Chomsky, experiment, checkpoints, watcher):
+        sizes.append(len(experiment.members))
+        if len(experiment.members) > 2:
+            jax.block_until_ready(jax.jit(lambda: jnp.zeros(2**46))())  # 256 TB
+        return real(self, experiment, checkpoints, watcher)
+
+    monkeypatch.setattr(Chomsky, "execute", execute)
+    study = humboldt.plan("chomsky", **options, out=tmp_path / "groups")
+    study.run(lambda experiment: Watcher(warn=warnings.append))
+    assert sizes == [5, 3, 2, 1, 2]
+    assert warnings[0].startswith("parity_check · rnn: 5 members together need more memory than there is.")
+    ((_, expected),), ((_, found),) = together.store.runs(), study.store.runs()
+    assert [(r.member, r.measures) for r in found] == [(r.member, r.measures) for r in expected]
+
+
+def test_one_member_that_does_not_fit_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def execute(self: Chomsky, experiment, checkpoints, watcher):
+        raise MemoryError("nothing left")
+
+    monkeypatch.setattr(Chomsky, "execute", execute)
+    with pytest.raises(RunError, match=r"parity_check · rnn: MemoryError: nothing left"):
+        humboldt.run("chomsky", tasks=["parity_check"], models=["rnn"], seeds=1, settings=TINY, out=tmp_path)
+
+
+def test_what_cannot_be_measured_for_lack_of_memory_is_run_nevertheless(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    def estimate(self: Chomsky, experiments):
+        raise MemoryError
+
+    monkeypatch.setattr(Chomsky, "estimate", estimate)
+    study = humboldt.plan("chomsky", tasks=["parity_check"], models=["rnn"], seeds=1, settings=TINY, out=tmp_path)
+    cli._announce(study)
+    said = capsys.readouterr().err
+    assert "parity_check · rnn: 1 members x" in said and "do not fit into memory together" in said

@@ -25,6 +25,7 @@ def printed(record: dict[str, str], column: str) -> float:
 
 
 def main() -> None:
+    """Prints the two tables."""
     records = json.loads((Path(__file__).parent / "records.json").read_text())
     whole = [r for r in records if r["statistic"] == "max" and r["members"] == 30 and "sizes" not in r["setting"]]
     for measure in SPLITS:

@@ -14,7 +14,7 @@ import typer
 
 from humboldt import __version__
 from humboldt._progress import Progress, duration, progress
-from humboldt.errors import HumboldtError, Interrupted, UsageError
+from humboldt.errors import HumboldtError, Interrupted, UsageError, is_out_of_memory
 from humboldt.report.tables import as_csv, as_json, as_text
 from humboldt.store import Store
 from humboldt.study import Study, plan, stop_on_interrupt
@@ -186,7 +186,15 @@ def _announce(study: Study) -> None:
         return
     if members < total:
         say(f"{total - members} members are finished in `{study.out}`; {members} are left.")
-    seconds = study.suite.estimate(pending)
+    try:
+        seconds = study.suite.estimate(pending)
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        for experiment in pending:
+            say(f"  {experiment.name}: {len(experiment.members)} members x {experiment.work}")
+        say("Not measured: some of these members do not fit into memory together. They will be trained in groups.")
+        return
     for experiment, estimate in zip(pending, seconds, strict=True):
         say(f"  {experiment.name}: {len(experiment.members)} members x {experiment.work}, about {duration(estimate)}")
     say(f"About {duration(sum(seconds))} in all, on this machine.")

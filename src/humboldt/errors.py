@@ -42,6 +42,16 @@ class MissingExtra(UsageError):
         )
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error means that memory was short. JAX says so with a status in the text, PyTorch with a sentence.
+
+    >>> is_out_of_memory(RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 8847360 bytes."))
+    True
+    """
+    text = str(error)
+    return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in text or "out of memory" in text.lower()
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str], *, hint: str = "") -> UsageError:
     """The error for a name that is not in a list, with the nearest ones that are.
 

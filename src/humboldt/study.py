@@ -1,9 +1,11 @@
 """The experiments of one command: planned, run, resumed, shown."""
 
+import gc
 import shutil
 import signal
 import threading
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -11,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from humboldt.errors import HumboldtError, Interrupted, RunError
+from humboldt.errors import HumboldtError, Interrupted, RunError, is_out_of_memory
 from humboldt.report.tables import as_text
 from humboldt.store import Result, State, Store, canonical
 from humboldt.suites import suites
@@ -44,21 +46,34 @@ class Study:
         return pending
 
     def run(self, watch: Callable[[Experiment], Watcher]) -> None:
-        """Runs what is missing. What fails is recorded and told at the end; the others go on."""
+        """Runs what is missing. What fails is recorded and told at the end; the others go on.
+
+        Members that do not fit into memory together are trained in smaller groups: they do not depend on each other.
+        """
         failures = []
         store = self.store  # an error here, before the work, if the folder cannot be written
-        for experiment in self.pending():
+        waiting = deque(self.pending())
+        while waiting:
+            experiment = waiting.popleft()
             watcher = watch(experiment)
             folder = store.checkpoint_folder(experiment.run, experiment.members)
-            try:
-                results = self.suite.execute(experiment, folder, watcher)
-            except (HumboldtError, KeyboardInterrupt):
-                raise
-            except Exception as error:
-                detail = {"error": "".join(traceback.format_exception(error))}
+            outcome = self._attempt(experiment, folder, watcher)
+            if isinstance(outcome, Exception) and is_out_of_memory(outcome) and len(experiment.members) > 1:
+                waiting.extendleft(reversed(_halves(experiment)))
+                watcher.warn(
+                    f"{experiment.name}: {len(experiment.members)} members together need more memory than there is. "
+                    "Going on with one half of them after the other."
+                )
+                del outcome
+                gc.collect()  # what the failed attempt still holds is needed now
+                continue
+            if isinstance(outcome, Exception):
+                detail = {"error": "".join(traceback.format_exception(outcome))}
                 results = [Result(member, State.FAILED, {}, 0.0, detail) for member in experiment.members]
-                failures.append(f"{experiment.name}: {type(error).__name__}: {error}")
+                failures.append(f"{experiment.name}: {type(outcome).__name__}: {outcome}")
                 watcher.warn(f"{failures[-1]} Going on with the other experiments.")
+            else:
+                results = outcome
             store.add(experiment.run, results)
             if all(result.state is not State.FAILED for result in results):
                 shutil.rmtree(folder, ignore_errors=True)  # the results are safe; half-done work is of no use now
@@ -67,6 +82,15 @@ class Study:
                 f"{len(failures)} of {len(self.experiments)} experiments failed: {'; '.join(failures)}. The traceback "
                 f"is in `{self.store.path}`. The same command tries them again and keeps what is finished."
             )
+
+    def _attempt(self, experiment: Experiment, folder: Path, watcher: Watcher) -> list[Result] | Exception:
+        """The results, or what went wrong."""
+        try:
+            return self.suite.execute(experiment, folder, watcher)
+        except HumboldtError:
+            raise
+        except Exception as error:
+            return error
 
     def records(self) -> list[dict[str, Any]]:
         """The results of this study's runs as flat records."""
@@ -79,6 +103,11 @@ class Study:
     def _runs(self) -> list[tuple[Any, list[Result]]]:
         keys = {experiment.run.key for experiment in self.experiments}
         return [(run, results) for run, results in self.store.runs(self.suite.name) if run.key in keys]
+
+
+def _halves(experiment: Experiment) -> list[Experiment]:
+    middle = (len(experiment.members) + 1) // 2
+    return [replace(experiment, members=part) for part in (experiment.members[:middle], experiment.members[middle:])]
 
 
 def plan(

@@ -1,0 +1,54 @@
+"""The numbers in the reproductions' pages are those of the records beside them."""
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SYNTAX = Path(__file__).parents[1] / "reproductions" / "syntax"
+MODELS = ("transformer_encoder", "transformer_decoder", "bilstm", "lstm")
+
+
+def tables(page: Path) -> list[list[list[str]]]:
+    """All tables of a page, each as its rows (without the head), each as its cells, without bold."""
+    blocks = re.findall(r"(?:^\|.*\n)+", page.read_text().replace("**", ""), re.MULTILINE)
+    return [[[cell.strip() for cell in row.strip("|").split("|")] for row in b.splitlines()[2:]] for b in blocks]
+
+
+def records(page: Path) -> list[dict[str, Any]]:
+    return json.loads((page.parent / "records.json").read_text())
+
+
+def test_the_pseudo_languages_table_is_that_of_the_records():
+    found = {}
+    for r in records(SYNTAX / "README.md"):
+        if r["statistic"] == "max" and r["members"] == 30 and "sizes" not in r["setting"]:
+            terminals = re.search(r"terminals=(\d+)", r["setting"])[1]  # pyright: ignore[reportOptionalSubscript]
+            found[r["task"], terminals, r["model"], r["measure"]] = r
+    task = terminals = ""
+    checked = 0
+    for row in tables(SYNTAX / "README.md")[0]:
+        task, terminals = row[0].strip("`") or task, row[1] or terminals
+        measure = {"in": "in_dist", "out": "out_of_dist"}[row[2]]
+        for model, cell in zip(MODELS, row[3:7], strict=True):
+            record = found.get((task, terminals, model, measure))
+            wanted = f"{record['value']:.2f} ({record['published']:.2f})" if record else "–"
+            assert cell == wanted, (task, terminals, model, measure)
+            checked += 1
+    assert checked == 4 * 2 * 2 * 4
+
+
+def test_the_distances_between_columns_are_those_of_the_script(capsys: pytest.CaptureFixture[str]):
+    spec = importlib.util.spec_from_file_location("columns", SYNTAX / "columns.py")
+    assert spec and spec.loader
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    script.main()
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    by_measure = {lines[0][0]: lines[1:5], lines[5][0]: lines[6:10]}
+    _, out, inside, *_ = tables(SYNTAX / "README.md")
+    for measure, table in (("out_of_dist", out), ("in_dist", inside)):
+        assert [row[1:] for row in table] == [line[1:] for line in by_measure[measure]]
