@@ -9,8 +9,9 @@ from humboldt.errors import UsageError
 from humboldt.store import Result, State
 from humboldt.suites import suites
 from humboldt.suites._base import Request, Watcher
+from humboldt.suites._chomsky_protocol import LengthGeneralisation
 from humboldt.suites._chomsky_training import evaluation_batches, make_ensemble
-from humboldt.suites.chomsky import Chomsky, LengthGeneralisation
+from humboldt.suites.chomsky import Chomsky
 
 SUITE = cast(Chomsky, suites.get("chomsky"))
 TINY = {

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,16 +12,14 @@ from humboldt.languages import Batch, Pairs, frame_transduction
 from humboldt.measures.accuracy import accuracy_per_length, score
 from humboldt.store import Result, State
 from humboldt.suites._base import Watcher
+from humboldt.suites._chomsky_protocol import Cell
 from humboldt.training import Ensemble, MemberKnobs, Recipe, environment, evaluate
 from humboldt.training import Watcher as TrainingWatcher
-
-if TYPE_CHECKING:
-    from humboldt.suites.chomsky import Cell
 
 EVALUATION_ROWS = 512  # strings per evaluation batch: enough to fill a CPU, few enough to waste little on padding
 
 
-def frame(cell: "Cell", pairs: Pairs) -> Batch:
+def frame(cell: Cell, pairs: Pairs) -> Batch:
     """Strings as the cell's model reads them."""
     protocol = cell.protocol
     return frame_transduction(
@@ -32,18 +30,18 @@ def frame(cell: "Cell", pairs: Pairs) -> Batch:
     )
 
 
-def build(cell: "Cell", key: Any) -> Any:
+def build(cell: Cell, key: Any) -> Any:
     """One model. Its ids are the symbols, `∅`, and the computation token where there is one."""
     input_size = cell.num_symbols + 1 + (cell.protocol.computation_tokens > 0)
     return cell.model.build(input_size, len(cell.task.output_alphabet), num_symbols=cell.num_symbols, key=key)
 
 
-def answers_from(cell: "Cell") -> int | None:
+def answers_from(cell: Cell) -> int | None:
     """The token after which a model is told its own answers, if it is."""
     return cell.num_symbols if cell.protocol.autoregressive else None
 
 
-def make_ensemble(cell: "Cell", members: Sequence[Mapping[str, Any]]) -> Ensemble:
+def make_ensemble(cell: Cell, members: Sequence[Mapping[str, Any]]) -> Ensemble:
     """The members of one experiment, ready to train."""
     task, protocol = cell.task, cell.protocol
     first, last = protocol.train_lengths
@@ -74,7 +72,7 @@ def make_ensemble(cell: "Cell", members: Sequence[Mapping[str, Any]]) -> Ensembl
     )
 
 
-def evaluation_batches(cell: "Cell") -> Iterator[tuple[np.ndarray, np.ndarray, Batch]]:
+def evaluation_batches(cell: Cell) -> Iterator[tuple[np.ndarray, np.ndarray, Batch]]:
     """Batches of the test strings, with the length and the number of target symbols of each row.
 
     Every batch has the same number of rows; the last is filled with copies, whose length is given as 0.
@@ -103,7 +101,7 @@ def evaluation_batches(cell: "Cell") -> Iterator[tuple[np.ndarray, np.ndarray, B
         yield emit()
 
 
-def execute(cell: "Cell", members: Sequence[Mapping[str, Any]], checkpoints: Path, watcher: Watcher) -> list[Result]:
+def execute(cell: Cell, members: Sequence[Mapping[str, Any]], checkpoints: Path, watcher: Watcher) -> list[Result]:
     """Trains and scores."""
     begin = time.monotonic()
 
@@ -149,7 +147,7 @@ def execute(cell: "Cell", members: Sequence[Mapping[str, Any]], checkpoints: Pat
     return results
 
 
-def estimate(cells: Sequence[tuple["Cell", Sequence[Mapping[str, Any]]]]) -> list[float]:
+def estimate(cells: Sequence[tuple[Cell, Sequence[Mapping[str, Any]]]]) -> list[float]:
     """Seconds for each, from timing one experiment of each model and scaling by the number of time steps."""
     rates: dict[Any, tuple[float, float]] = {}
     seconds = []
