@@ -26,7 +26,12 @@ def measure(work: Callable[[], Any], *, repeats: int = 5) -> dict[str, float]:
 
 def machine() -> dict[str, Any]:
     """What the numbers were measured on."""
-    found: dict[str, Any] = {"cores": os.cpu_count(), "python": platform.python_version(), "processor": _processor()}
+    found: dict[str, Any] = {
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1),  # other work on the machine slows everything: read the numbers with it
+        "python": platform.python_version(),
+        "processor": _processor(),
+    }
     for name in ("numpy", "numba", "jax", "equinox"):
         if name in sys.modules:
             found[name] = sys.modules[name].__version__

@@ -8,17 +8,13 @@ Prints one JSON record. `splits_s` is the time for all 100,000 strings of the pa
 """
 
 import argparse
-import datetime
-import json
 import os
-import platform
-import statistics
-import time
+from collections.abc import Callable
+from typing import Any
 
-import numba
 import numpy as np
+from _record import measure, report
 
-from humboldt import __version__
 from humboldt.languages import tasks
 from humboldt.languages.syntax import AbstractPseudoLanguage, SplitSettings, splits
 from humboldt.measures.shortcuts import shortcut_audit
@@ -26,13 +22,10 @@ from humboldt.measures.shortcuts import shortcut_audit
 STRINGS = 100_000
 
 
-def timed(work, repeats: int) -> dict[str, float]:
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return {"min": round(min(times), 4), "median": round(statistics.median(times), 4)}
+def timed(work: Callable[[], Any], repeats: int, times: int = 1) -> dict[str, float]:
+    """Minimum and median in seconds, as if the work were done so many times."""
+    seconds = measure(work, repeats=repeats)
+    return {name: round(times * seconds[name], 4) for name in ("min", "median")}
 
 
 def plain_loop(task: AbstractPseudoLanguage, count: int) -> None:
@@ -58,46 +51,33 @@ def main() -> None:
 
     languages = {name: tasks.get(name)(**{"terminals": given.terminals}) for name in tasks.names("syntax/")}
     small = SplitSettings(train=500, validation=50, test=50, long=50)
-    start = time.perf_counter()
     for task in languages.values():  # warm-up: compiles the audit, builds the tables of terminals
         assert isinstance(task, AbstractPseudoLanguage)
         drawn = splits(task, 0, small)
         shortcut_audit(drawn["train"], {"test": drawn["test"]}, categories=task.symbol_categories)
-    record = {
-        "benchmark": "syntax_data",
-        "strings": STRINGS,
-        "terminals": given.terminals,
-        "repeats": given.repeats,
-        "warm_up_s": round(time.perf_counter() - start, 2),
-        "splits_s": {},
-        "audit_s": {},
-    }
+    drawing, audit = {}, {}
     for name, task in languages.items():
         assert isinstance(task, AbstractPseudoLanguage)
-        record["splits_s"][name] = timed(lambda task=task: splits(task, 0), given.repeats)
+        drawing[name] = timed(lambda task=task: splits(task, 0), given.repeats)
         drawn = splits(task, 0)
-        record["audit_s"][name] = timed(
+        audit[name] = timed(
             lambda task=task, drawn=drawn: shortcut_audit(drawn["train"], drawn, categories=task.symbol_categories),
             min(given.repeats, 3),
         )
     nested = languages["syntax/nested_dependency"]
     assert isinstance(nested, AbstractPseudoLanguage)
-    loop = timed(lambda: plain_loop(nested, STRINGS // 100), 3)
-    record["baseline_s"] = {key: round(100 * value, 2) for key, value in loop.items()}
-    record["machine"] = {
-        "processor": platform.processor() or platform.machine(),
-        "cores": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 1),  # other work slows the audit: read the record with it in mind
-        "blas_threads": os.environ.get("OPENBLAS_NUM_THREADS", "not set"),
-    }
-    record["versions"] = {
-        "humboldt": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-    }
-    record["date"] = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    print(json.dumps(record))
+    report(
+        "syntax_data",
+        {
+            "strings": STRINGS,
+            "terminals": given.terminals,
+            "repeats": given.repeats,
+            "blas_threads": os.environ.get("OPENBLAS_NUM_THREADS", "not set"),
+            "splits_s": drawing,
+            "audit_s": audit,
+            "baseline_s": timed(lambda: plain_loop(nested, STRINGS // 100), 3, times=100),
+        },
+    )
 
 
 if __name__ == "__main__":
