@@ -101,7 +101,7 @@ def test_one_more_seed_trains_one_more_member(uninterrupted: Path, tmp_path: Pat
     (copy / "results.db").write_bytes((uninterrupted / "results.db").read_bytes())
     arguments = [text if text != "2" else "3" for text in RUN]
     done = call(*arguments, "--out", str(copy), "--dry-run")
-    assert done.returncode == 0 and "4 members are finished" in done.stderr and "2 are left" in done.stderr
+    assert done.returncode == 0 and "4 members. Left: 2." in done.stderr
     assert len(rows(copy)) == 4
 
 

@@ -98,4 +98,4 @@ def test_what_cannot_be_measured_for_lack_of_memory_is_run_nevertheless(
     study = humboldt.plan("chomsky", tasks=["parity_check"], models=["rnn"], seeds=1, settings=TINY, out=tmp_path)
     cli._announce(study)
     said = capsys.readouterr().err
-    assert "parity_check · rnn: 1 members x" in said and "do not fit into memory together" in said
+    assert "parity_check · rnn: 1 member x" in said and "do not fit into memory together" in said

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from humboldt.report.words import duration
+
 LINE_SECONDS = 10.0  # between plain lines
 
 
@@ -87,22 +89,3 @@ def progress() -> Iterator[Progress]:
         yield bar
     finally:
         bar.stop()
-
-
-def duration(seconds: float) -> str:
-    """Seconds for people.
-
-    >>> duration(0.4), duration(75), duration(7300), duration(200000)
-    ('1 s', '1 min 15 s', '2 h 1 min', '2 d 7 h')
-    """
-    seconds = max(1, round(seconds))
-    if seconds < 60:
-        return f"{seconds} s"
-    minutes, seconds = divmod(seconds, 60)
-    if minutes < 60:
-        return f"{minutes} min {seconds} s" if seconds and minutes < 10 else f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 24:
-        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
-    days, hours = divmod(hours, 24)
-    return f"{days} d {hours} h" if hours else f"{days} d"

@@ -13,9 +13,10 @@ from typing import Annotated
 import typer
 
 from humboldt import __version__
-from humboldt._progress import Progress, duration, progress
+from humboldt._progress import Progress, progress
 from humboldt.errors import HumboldtError, Interrupted, UsageError, is_out_of_memory
 from humboldt.report.tables import as_csv, as_json, as_text
+from humboldt.report.words import counted, duration
 from humboldt.store import Store
 from humboldt.study import Study, plan, stop_on_interrupt
 from humboldt.suites import suites
@@ -177,7 +178,8 @@ def _announce(study: Study) -> None:
     def say(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
-    say(f"{study.suite.name}, preset {preset.name}: {len(study.experiments)} experiments, {total} members in all.")
+    experiments = counted(len(study.experiments), "experiment")
+    say(f"{study.suite.name}, preset {preset.name}: {experiments}, {counted(total, 'member')} in all.")
     different = dict.fromkeys(text for experiment in study.experiments for text in experiment.departures)
     if different:
         say("Not the paper's setting: " + "; ".join(different) + ".")
@@ -185,18 +187,19 @@ def _announce(study: Study) -> None:
         say(f"All of it is finished in `{study.out}`. Nothing to do.")
         return
     if members < total:
-        say(f"{total - members} members are finished in `{study.out}`; {members} are left.")
+        say(f"Finished in `{study.out}`: {counted(total - members, 'member')}. Left: {members:,}.")
     try:
         seconds = study.suite.estimate(pending)
     except Exception as error:
         if not is_out_of_memory(error):
             raise
         for experiment in pending:
-            say(f"  {experiment.name}: {len(experiment.members)} members x {experiment.work}")
+            say(f"  {experiment.name}: {counted(len(experiment.members), 'member')} x {experiment.work}")
         say("Not measured: some of these members do not fit into memory together. They will be trained in groups.")
         return
     for experiment, estimate in zip(pending, seconds, strict=True):
-        say(f"  {experiment.name}: {len(experiment.members)} members x {experiment.work}, about {duration(estimate)}")
+        size = counted(len(experiment.members), "member")
+        say(f"  {experiment.name}: {size} x {experiment.work}, about {duration(estimate)}")
     say(f"About {duration(sum(seconds))} in all, on this machine.")
 
 

@@ -82,6 +82,13 @@ def test_sizes_are_stated_or_counted():
     assert SUITE.cell(one(sizes="counted", num_layers="3").run).model.num_layers == 3
 
 
+def test_quick_takes_longer_for_agreement_unless_told_otherwise():
+    experiments = plan(preset="quick", models=["lstm"])
+    assert [(e.run.setting["train"], e.run.setting["epochs"]) for e in experiments] == [(2000, 8)] * 2 + [(8000, 12)] * 2
+    told = plan(preset="quick", models=["lstm"], settings={"train": "500"})
+    assert {e.run.setting["train"] for e in told} == {500}
+
+
 def test_quick_says_how_it_departs():
     (experiment,) = plan(preset="quick", tasks=["adj_n_np"], models=["lstm"])
     text = "; ".join(experiment.departures)
@@ -215,7 +222,7 @@ def test_the_table_is_the_papers_with_ours_beside_it():
         for model, scores in (("lstm", (0.9, 0.905, 0.9)), ("bilstm", (0.9, 1.0, 0.5))):
             experiment = one("np_n_vp_n", model, terminals=terminals)
             runs.append((experiment.run, finished(experiment, scores)))
-    table, _ = SUITE.tables(runs)
+    (table,) = SUITE.tables(runs)
     assert table.columns[4:] == ("BiLSTM", "paper", "LSTM", "paper", "Shortcut")
     assert table.rows[0] == ("np_n_vp_n", "2", "zipf", "in", "100.00*", "100.00", "90.50*", "99.86", "75.00")
     assert table.rows[1][4:] == ("50.00 ", "100.00", "90.00 ", "52.04", "60.00")  # captured is more than 90
@@ -228,7 +235,7 @@ def test_the_uniform_table_of_the_paper_is_not_a_measurement():
     runs = [(experiment.run, finished(experiment, (0.9, 0.8, 0.5)))]
     assert all(record.published is None for record in SUITE.records(runs))
     assert experiment.departures == ("distribution uniform instead of zipf", *experiment.departures[1:])
-    table, _ = SUITE.tables(runs)
+    (table,) = SUITE.tables(runs)
     assert table.rows[0][5] == "–" and any("repeats Table 2" in note for note in table.notes)
 
 
@@ -236,7 +243,7 @@ def test_diverged_members_have_no_score():
     experiment = one()
     results = [replace(r, state=State.DIVERGED, measures={}) for r in finished(experiment, (0.9, 0.8, 0.5))]
     assert SUITE.records([(experiment.run, results)]) == []
-    table, _ = SUITE.tables([(experiment.run, results)])
+    (table,) = SUITE.tables([(experiment.run, results)])
     assert table.rows[0][4] == "diverged"
 
 

@@ -8,6 +8,7 @@ from humboldt import published
 from humboldt.languages import tasks
 from humboldt.languages.chomsky._base import AbstractTransduction
 from humboldt.measures.accuracy import Summary, summarise
+from humboldt.report.words import counted
 from humboldt.store import Result, Run, State, canonical
 from humboldt.suites._base import Record, Table
 
@@ -192,19 +193,15 @@ def _table(
         best_rows.append(tuple(best))
         mean_rows.append(tuple(mean))
     title = f"chomsky, {label}{', autoregressive' if layout.autoregressive else ''}"
-    first = f"Best of {_numbers(members)} members, * solved (>= {SOLVED:.0f}). Paper: {_number(layout.max_table)}."
+    first = f"Best of {counted(members, 'member')}, * solved (>= {SOLVED:.0f}). Paper: {_number(layout.max_table)}."
     second = (
-        f"Over the {_numbers(seeds)} seeds that share the best member's settings. Paper: {_number(layout.mean_table)}."
+        f"Over the {counted(seeds, 'seed')} that share the best member's settings. Paper: {_number(layout.mean_table)}."
     )
     swept = [f"Best settings: {'; '.join(remarks)}."] if remarks else []
     return [
         Table(title, columns, tuple(best_rows), (first, *swept, *notes)),
         Table(f"{title}: mean ± deviation", columns, tuple(mean_rows), (second,)),
     ]
-
-
-def _numbers(counts: set[int]) -> str:
-    return " or ".join(map(str, sorted(counts)))
 
 
 def _number(table: str | None) -> str:

@@ -80,24 +80,26 @@ OF_DATA = (*(field.name for field in fields(SplitSettings)), "terminals", "distr
 PAPER = Preset("paper", "exactly the paper's setting", {})
 QUICK = Preset(
     "quick",
-    "who succeeds and who fails, in about two minutes on a 2-core laptop",
+    "who succeeds and who fails, in about seven minutes on a 2-core laptop",
     {
         "terminals": "2",
-        "train": "2000",
+        "train": "8000",
         "validation": "125",
         "test": "250",
         "long": "250",
-        "epochs": "4",
+        "epochs": "12",  # in eight, an LSTM has seen agreement but is not done with it
         "batch_size": "32",
-        "seeds": "2",
+        "seeds": "1",
         "lstm_learning_rates": "1.0",
-        "transformer_learning_rates": "2e-3",
-        "embedding_size": "32",
-        "hidden_size": "32",
+        "transformer_learning_rates": "5e-4",  # with more, the decoder stays at 85% on the languages with agreement
+        "embedding_size": "64",
+        "hidden_size": "64",
         "width": "32",
         "feed_forward_size": "64",
     },
 )
+#: Where `quick` is done sooner.
+QUICK_OF = MappingProxyType({task: {"train": "2000", "epochs": "8"} for task in ("adj_n_np", "np_n_vp_n")})
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from typing import Any
 
 from humboldt import published
 from humboldt.measures import accuracy
+from humboldt.report.words import counted
 from humboldt.store import Result, Run, State
 from humboldt.suites._base import Record, Table
 
@@ -56,7 +57,8 @@ def tables(runs: Sequence[Pair], departures: Mapping[str, Sequence[str]]) -> lis
         own = [pair for pair in runs if _setting(pair[0]) == setting]
         notes = _notes(own, departures)
         found.append(_table(f"syntax, {setting}", own, _best, with_paper=True, notes=notes))
-        found.append(_table(f"syntax, {setting}: mean ± deviation over members", own, _mean, with_paper=False))
+        if any(len(results) > 1 for _, results in own):
+            found.append(_table(f"syntax, {setting}: mean ± deviation over members", own, _mean, with_paper=False))
     return found
 
 
@@ -138,7 +140,7 @@ def _notes(runs: Sequence[Pair], departures: Mapping[str, Sequence[str]]) -> lis
     sizes = [f"{2 * protocol[name]:,}" for name in ("test", "long")]
     notes = [
         f"Accuracy in percent on {sizes[0]} strings of length {spans[0]} (in) and {sizes[1]} of {spans[1]} (out); best "
-        f"of {' or '.join(map(str, sorted(counts)))} members. * captured (> {CAPTURED:.0f}). Chance 50. "
+        f"of {counted(counts, 'member')}. * captured (> {CAPTURED:.0f}). Chance 50. "
         "Paper: Table 2.",
         "Shortcut: the best classifier that knows no structure (lengths, ends, neighbours, counts of symbols and of "
         "their categories) on the same strings. An accuracy below it needs no syntax.",

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from humboldt.errors import UsageError, unknown_name
 from humboldt.languages import tasks
@@ -20,6 +21,7 @@ from humboldt.suites._syntax_protocol import (
     OF_MEMBERS,
     PAPER,
     QUICK,
+    QUICK_OF,
     TASKS,
     Cell,
     PseudoLanguages,
@@ -38,12 +40,7 @@ class Syntax(AbstractSuite):
     question = "Does it see structure without words?"
     measure = "in- and out-of-distribution accuracy"
     presets = MappingProxyType({"quick": QUICK, "paper": PAPER})
-    #: As long as it takes an LSTM to see agreement; all of `quick` that long would take a quarter of an hour.
-    demo = Request(
-        ["nested_dependency"],
-        ["lstm"],
-        settings={"train": "8000", "epochs": "8", "embedding_size": "64", "hidden_size": "64"},
-    )
+    demo = Request(["nested_dependency"], ["lstm"])
 
     def tasks(self) -> list[str]:
         return list(TASKS)
@@ -57,33 +54,40 @@ class Syntax(AbstractSuite):
         model_names = chosen("model", request.models, self.models())
         known = [models.get(ARCHITECTURES[name].model) for name in model_names]
         _settings.check_known(request.settings, PseudoLanguages, *known)
-        changes = {**preset.changes, **request.settings}
-        protocol = _settings.changed(PseudoLanguages(), changes)
-        specs = {name: _settings.changed(sized(name, protocol.sizes), changes) for name in model_names}
-        num_seeds = at_least_one(request.seeds if request.seeds is not None else protocol.seeds)
         remarks = [f"{key}={v}" for key, v in request.settings.items() if key not in ("terminals", "distribution")]
         experiments = []
         for task_name in task_names:
+            quick = QUICK_OF.get(task_name, {}) if preset is QUICK else {}
+            changes = {**preset.changes, **quick, **request.settings}
+            protocol = _settings.changed(PseudoLanguages(), changes)
+            specs = {name: _settings.changed(sized(name, protocol.sizes), changes) for name in model_names}
+            num_seeds = at_least_one(request.seeds if request.seeds is not None else protocol.seeds)
             for terminals in dict.fromkeys(protocol.terminals):
                 one = replace(protocol, terminals=(terminals,))
                 check_splits(task_name, one)
                 where = f"terminals={terminals}, {one.distribution}"
                 label = ", ".join([preset.name, *remarks, where])
                 for model_name, spec in specs.items():
-                    setting = {key: v for key, v in _settings.as_json(one).items() if key not in OF_MEMBERS}
-                    setting["terminals"] = terminals
-                    setting["model"] = _settings.as_json(spec)
-                    versions = {
-                        "task": tasks.entry(f"syntax/{task_name}").version,
-                        "model": models.entry(ARCHITECTURES[model_name].model).version,
-                        "measure": accuracy.VERSION,
-                    }
-                    run = Run("syntax", task_name, model_name, label, setting, versions)
-                    rates = learning_rates(one, model_name)
-                    members = tuple({"seed": s, "learning_rate": rate} for rate in rates for s in range(num_seeds))
-                    work = f"{one.epochs} epochs of {2 * one.train:,} strings of {terminals} terminals"
-                    experiments.append(Experiment(run, members, work, tuple(departures(run, members))))
+                    experiments.append(self._experiment(task_name, model_name, one, spec, label, num_seeds))
         return experiments
+
+    def _experiment(
+        self, task: str, model: str, protocol: PseudoLanguages, spec: Any, label: str, num_seeds: int
+    ) -> Experiment:
+        (terminals,) = protocol.terminals
+        setting = {key: value for key, value in _settings.as_json(protocol).items() if key not in OF_MEMBERS}
+        setting["terminals"] = terminals
+        setting["model"] = _settings.as_json(spec)
+        versions = {
+            "task": tasks.entry(f"syntax/{task}").version,
+            "model": models.entry(ARCHITECTURES[model].model).version,
+            "measure": accuracy.VERSION,
+        }
+        run = Run("syntax", task, model, label, setting, versions)
+        rates = learning_rates(protocol, model)
+        members = tuple({"seed": seed, "learning_rate": rate} for rate in rates for seed in range(num_seeds))
+        work = f"{protocol.epochs} epochs of {2 * protocol.train:,} strings of {terminals} terminals"
+        return Experiment(run, members, work, tuple(departures(run, members)))
 
     def cell(self, run: Run) -> Cell:
         """The objects that a run's setting describes."""

@@ -1,0 +1,33 @@
+"""Numbers as people say them."""
+
+from collections.abc import Iterable
+
+
+def counted(numbers: int | Iterable[int], noun: str) -> str:
+    """A number of things, or several numbers that are all meant.
+
+    >>> counted(1, "member"), counted(1200, "member"), counted({30, 9}, "member")
+    ('1 member', '1,200 members', '9 or 30 members')
+    """
+    several = sorted({numbers} if isinstance(numbers, int) else numbers)
+    ending = "" if several == [1] else "s"
+    return f"{' or '.join(f'{number:,}' for number in several)} {noun}{ending}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people.
+
+    >>> duration(0.4), duration(75), duration(7300), duration(200000)
+    ('1 s', '1 min 15 s', '2 h 1 min', '2 d 7 h')
+    """
+    seconds = max(1, round(seconds))
+    if seconds < 60:
+        return f"{seconds} s"
+    minutes, seconds = divmod(seconds, 60)
+    if minutes < 60:
+        return f"{minutes} min {seconds} s" if seconds and minutes < 10 else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 24:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    days, hours = divmod(hours, 24)
+    return f"{days} d {hours} h" if hours else f"{days} d"
