@@ -84,7 +84,8 @@ def test_sizes_are_stated_or_counted():
 
 def test_quick_takes_longer_for_agreement_unless_told_otherwise():
     experiments = plan(preset="quick", models=["lstm"])
-    assert [(e.run.setting["train"], e.run.setting["epochs"]) for e in experiments] == [(2000, 8)] * 2 + [(8000, 12)] * 2
+    lengths = [(e.run.setting["train"], e.run.setting["epochs"]) for e in experiments]
+    assert lengths == [(2000, 8)] * 2 + [(8000, 12)] * 2
     told = plan(preset="quick", models=["lstm"], settings={"train": "500"})
     assert {e.run.setting["train"] for e in told} == {500}
 
