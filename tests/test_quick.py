@@ -1,0 +1,26 @@
+"""What the pages say of the preset `quick` is what it prints: the same cells are solved, or captured."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import humboldt
+
+ROOT = Path(__file__).parents[1]
+
+
+def shape(text: str, title: str) -> list[list[str]]:
+    """The head and the rows of the table with this title, without the numbers, but with their stars."""
+    _, _, head, _, *rest = text[text.index(f"{title}\n") :].splitlines()
+    rows = rest[: next(i for i, row in enumerate(rest) if row.startswith("──"))]
+    return [head.split(), *([re.sub(r"^[\d.]+", "number", word) for word in row.split()] for row in rows)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("suite", "page"), [("chomsky", "README.md"), ("syntax", "docs/syntax.md")])
+def test_quick_prints_what_its_page_shows(suite: str, page: str, tmp_path: Path):
+    shown = shape((ROOT / page).read_text(), f"{suite}, quick")
+    assert len(shown) > 8 and "number*" in shown[1]
+    study = humboldt.run(suite, out=tmp_path)
+    assert shape(study.table(), f"{suite}, quick") == shown
