@@ -187,7 +187,8 @@ def _table(
             seeds.add(over_seeds.members)
             mark = "*" if summary.max >= SOLVED else " "
             best += [f"{summary.max:.1f}{mark}", _text(printed_value(run, "max", layout.max_table))]
-            mean += [f"{over_seeds.mean:.1f} ± {over_seeds.std:.1f}", _deviation(run, layout.mean_table)]
+            deviation = f" ± {over_seeds.std:.1f}" if over_seeds.members > 1 else ""
+            mean += [f"{over_seeds.mean:.1f}{deviation}", _deviation(run, layout.mean_table)]
             if cell.swept():
                 remarks.append(f"{task} {TITLES[name]}: {cell.swept()}")
         best_rows.append(tuple(best))

@@ -103,7 +103,7 @@ def _best(scores: Sequence[float]) -> str:
 
 def _mean(scores: Sequence[float]) -> str:
     summary = accuracy.summarise(scores)
-    return f"{summary.mean:.2f} ± {summary.std:.2f}"
+    return f"{summary.mean:.2f}" + (f" ± {summary.std:.2f}" if summary.members > 1 else "")
 
 
 def _table(title: str, runs: Sequence[Pair], cell: Any, *, with_paper: bool, notes: Sequence[str] = ()) -> Table:
