@@ -25,7 +25,8 @@ def cell(run: Run, results: list[Result], measure: str) -> dict[str, Any]:
         "states": Counter(result.state.value for result in results),
         "wall_seconds_all_members": round(sum(result.seconds for result in results), 1),
         "environment": best.environment,
-        "scores": {name: [round(100 * r.measures[name], 1) for r in finished] for name in best.measures},
+        "scored": [result.member for result in finished],
+        "scores": {name: [round(100 * r.measures[name], 2) for r in finished] for name in best.measures},
         "best": {"member": best.member, **detail},
     }
 

@@ -18,13 +18,13 @@ def tables(page: Path) -> list[list[list[str]]]:
     return [[[cell.strip() for cell in row.strip("|").split("|")] for row in b.splitlines()[2:]] for b in blocks]
 
 
-def records(page: Path) -> list[dict[str, Any]]:
-    return json.loads((page.parent / "records.json").read_text())
+def load(name: str) -> list[dict[str, Any]]:
+    return json.loads((SYNTAX / name).read_text())
 
 
 def test_the_pseudo_languages_table_is_that_of_the_records():
     found = {}
-    for r in records(SYNTAX / "README.md"):
+    for r in load("records.json"):
         if r["statistic"] == "max" and r["members"] == 30 and "sizes" not in r["setting"]:
             terminals = re.search(r"terminals=(\d+)", r["setting"])[1]  # pyright: ignore[reportOptionalSubscript]
             found[r["task"], terminals, r["model"], r["measure"]] = r
@@ -52,3 +52,17 @@ def test_the_distances_between_columns_are_those_of_the_script(capsys: pytest.Ca
     _, out, inside, *_ = tables(SYNTAX / "README.md")
     for measure, table in (("out_of_dist", out), ("in_dist", inside)):
         assert [row[1:] for row in table] == [line[1:] for line in by_measure[measure]]
+
+
+def test_the_comparison_of_sizes_is_that_of_the_first_three_seeds():
+    best = {}
+    for c in load("curves.json"):
+        first = [i for i, member in enumerate(c["scored"]) if member["seed"] < 3]
+        size = "counted" if "sizes=counted" in c["setting"] else "stated"
+        if c["task"] == "nested_dependency" and len(first) == 9:
+            scores = [max(c["scores"][measure][i] for i in first) for measure in ("in_dist", "out_of_dist")]
+            best[c["setting"].split("terminals=")[1].split(",")[0], size, c["model"]] = scores
+    rows = [row for row in tables(SYNTAX / "README.md")[3] if not row[1].startswith("paper")]
+    for terminals, size, *shown in rows:
+        assert shown == ["{:.2f} / {:.2f}".format(*best[terminals, size, model]) for model in MODELS]
+    assert len(rows) == 4

@@ -12,11 +12,19 @@ from humboldt.store import Result, Run
 
 @dataclass(frozen=True)
 class Preset:
-    """A named choice of settings, as changes to the paper's. `about` says what it is for."""
+    """A named choice of settings, as changes to the paper's. `about` says what it is for.
+
+    `of` has what is changed beyond that for some tasks or models, by their names.
+    """
 
     name: str
     about: str
     changes: Mapping[str, str]
+    of: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def changes_for(self, name: str) -> dict[str, str]:
+        """All changes for a task or model."""
+        return {**self.changes, **self.of.get(name, {})}
 
 
 @dataclass(frozen=True)

@@ -91,15 +91,14 @@ QUICK = Preset(
         "batch_size": "32",
         "seeds": "1",
         "lstm_learning_rates": "1.0",
-        "transformer_learning_rates": "5e-4",  # with more, the decoder stays at 85% on the languages with agreement
+        "transformer_learning_rates": "5e-4",  # with more, the decoder stays below 90% on nested_dependency
         "embedding_size": "64",
         "hidden_size": "64",
         "width": "32",
         "feed_forward_size": "64",
     },
+    {task: {"train": "2000", "epochs": "8"} for task in ("adj_n_np", "np_n_vp_n")},  # which are learnt sooner
 )
-#: Where `quick` is done sooner.
-QUICK_OF = MappingProxyType({task: {"train": "2000", "epochs": "8"} for task in ("adj_n_np", "np_n_vp_n")})
 
 
 @dataclass(frozen=True)

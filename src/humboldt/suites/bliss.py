@@ -30,7 +30,6 @@ from humboldt.suites._bliss_protocol import (
     NOT_OF_A_RUN,
     PAPER,
     QUICK,
-    QUICK_OF,
     QUICK_SWEEPS,
     QUICK_TASKS,
     Cell,
@@ -70,8 +69,7 @@ class Bliss(AbstractSuite):
         experiments = []
         for task_name, model_name in itertools.product(task_names, model_names):
             contender = CONTENDERS[model_name]
-            quick = QUICK_OF[model_name] if preset is QUICK else {}
-            fixed = {**contender.changes, **preset.changes, **quick, **request.settings}
+            fixed = {**contender.changes, **preset.changes_for(model_name), **request.settings}
             sweep = {key: values for key, values in contender.sweep.items() if key not in fixed}
             if preset is QUICK:
                 sweep = {key: QUICK_SWEEPS[key] for key in sweep}

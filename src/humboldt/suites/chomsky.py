@@ -22,7 +22,6 @@ from humboldt.suites._chomsky_protocol import (
     PAPER,
     QUICK,
     QUICK_CELLS,
-    QUICK_OF,
     TASKS,
     Cell,
     LengthGeneralisation,
@@ -65,11 +64,9 @@ class Chomsky(AbstractSuite):
             contender = CONTENDERS[model_name]
             # A swept setting that the user has fixed is not swept. `quick` takes each model as it is by default.
             sweep = {k: v for k, v in contender.sweep.items() if k not in request.settings and preset is not QUICK}
-            quick = QUICK_OF.get(task_name, {}) if preset is QUICK else {}
             for values in itertools.product(*sweep.values()):
                 changes = {
-                    **preset.changes,
-                    **quick,
+                    **preset.changes_for(task_name),
                     **contender.changes,
                     **dict(zip(sweep, values, strict=True)),
                     **request.settings,

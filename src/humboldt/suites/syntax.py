@@ -21,7 +21,6 @@ from humboldt.suites._syntax_protocol import (
     OF_MEMBERS,
     PAPER,
     QUICK,
-    QUICK_OF,
     TASKS,
     Cell,
     PseudoLanguages,
@@ -57,8 +56,7 @@ class Syntax(AbstractSuite):
         remarks = [f"{key}={v}" for key, v in request.settings.items() if key not in ("terminals", "distribution")]
         experiments = []
         for task_name in task_names:
-            quick = QUICK_OF.get(task_name, {}) if preset is QUICK else {}
-            changes = {**preset.changes, **quick, **request.settings}
+            changes = {**preset.changes_for(task_name), **request.settings}
             protocol = _settings.changed(PseudoLanguages(), changes)
             specs = {name: _settings.changed(sized(name, protocol.sizes), changes) for name in model_names}
             num_seeds = at_least_one(request.seeds if request.seeds is not None else protocol.seeds)
