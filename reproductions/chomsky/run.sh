@@ -22,4 +22,10 @@ if [ "$PART" = all ] || [ "$PART" = 2 ]; then
     run 7000 --model lstm $REGULAR
     run 10000 --task bucket_sort --model lstm
 fi
+if [ "$PART" = all ] || [ "$PART" = 3 ]; then # what those steps were too few for
+    run 20000 --task cycle_navigation --model lstm
+    run 40000 --task modular_arithmetic_simple --model lstm
+    run 25000 --task bucket_sort --model lstm
+    run 40000 --task bucket_sort --model lstm --set learning_rates=5e-4
+fi
 humboldt show "$OUT"
