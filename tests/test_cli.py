@@ -76,16 +76,28 @@ def test_killed_at_a_random_moment_it_ends_with_the_same_bits(uninterrupted: Pat
     assert not list(tmp_path.glob("checkpoints/*"))  # nothing is left lying about
 
 
-def test_ctrl_c_saves_and_says_how_to_go_on(uninterrupted: Path, tmp_path: Path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_saves_and_says_how_to_go_on(uninterrupted: Path, tmp_path: Path, number: signal.Signals):
     process = start(tmp_path)
     wait_for_checkpoint(process, tmp_path)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 130, errors
     assert "everything so far is saved" in errors and "humboldt run chomsky --task parity_check" in errors
     assert list(tmp_path.glob("checkpoints/*/*.ckpt"))
     done = call(*RUN, "--out", str(tmp_path))
     assert done.returncode == 0 and rows(tmp_path) == rows(uninterrupted)
+
+
+def test_two_commands_may_share_a_folder(uninterrupted: Path, tmp_path: Path):
+    halves = [[*RUN[:2], "--task", task, *RUN[6:], "--out", str(tmp_path)] for task in ("parity_check", "even_pairs")]
+    processes = [
+        subprocess.Popen([*HUMBOLDT, *half], stderr=subprocess.PIPE, stdout=subprocess.PIPE) for half in halves
+    ]
+    for process in processes:
+        _, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors
+    assert rows(tmp_path) == rows(uninterrupted)
 
 
 def test_the_same_command_again_does_nothing(uninterrupted: Path):

@@ -21,22 +21,37 @@ class Progress(Protocol):
         """A line that stays."""
 
 
+class _Pace:
+    """How fast things go, counted from the first time that anything was done."""
+
+    def __init__(self, done: int) -> None:
+        self._begun, self._first = time.monotonic(), done
+
+    def rate(self, done: int) -> float:
+        """How many per second; 0 as long as that is not known."""
+        seconds = time.monotonic() - self._begun
+        return (done - self._first) / seconds if seconds > 0 else 0.0
+
+
 class _Lines:
     """One line every few seconds, and one at the end of each bar."""
 
     def __init__(self) -> None:
-        self._name, self._begun, self._first, self._told = "", 0.0, 0, 0.0
+        self._name, self._pace, self._told = "", _Pace(0), 0.0
 
     def update(self, name: str, done: int, total: int, remark: str) -> None:
         now = time.monotonic()
         if name != self._name:
-            self._name, self._begun, self._first, self._told = name, now, done, now
+            self._name, self._pace, self._told = name, _Pace(done), now
         if done < total and now - self._told < LINE_SECONDS:
             return
         self._told = now
-        rate = (done - self._first) / (now - self._begun) if now > self._begun else 0.0
-        left = f", {duration((total - done) / rate)} left" if rate > 0 and done < total else ""
-        self.say(f"{name}: {done:,}/{total:,}, {rate:,.1f}/s{left}{', ' + remark if remark else ''}")
+        parts = [f"{name}: {done:,}/{total:,}"]
+        if rate := self._pace.rate(done):
+            parts.append(f"{rate:,.1f}/s")
+            if done < total:
+                parts.append(f"{duration((total - done) / rate)} left")
+        self.say(", ".join([*parts, remark] if remark else parts))
 
     def say(self, message: str) -> None:
         print(message, file=sys.stderr, flush=True)
@@ -60,16 +75,15 @@ class _Bar:
             console=Console(stderr=True),
         )
         self._task = None
-        self._name, self._begun, self._first = "", 0.0, 0
+        self._name, self._pace = "", _Pace(0)
         self._bars.start()
 
     def update(self, name: str, done: int, total: int, remark: str) -> None:
-        now = time.monotonic()
         if name != self._name or self._task is None:
-            self._name, self._begun, self._first = name, now, done
+            self._name, self._pace = name, _Pace(done)
             self._task = self._bars.add_task(name, total=total, rate="", remark="")
-        rate = (done - self._first) / (now - self._begun) if now > self._begun else 0.0
-        self._bars.update(self._task, completed=done, total=total, rate=f"{rate:,.0f}/s", remark=remark)
+        rate = self._pace.rate(done)
+        self._bars.update(self._task, completed=done, total=total, rate=f"{rate:,.0f}/s" if rate else "", remark=remark)
 
     def say(self, message: str) -> None:
         self._bars.console.print(message, markup=False, highlight=False)

@@ -144,7 +144,10 @@ def run(suite: str, **options: Any) -> Study:
 
 @contextmanager
 def stop_on_interrupt() -> Iterator[Callable[[], bool]]:
-    """Turns the first Ctrl-C into a question that the run asks itself; a second one stops at once."""
+    """Turns the first Ctrl-C into a question that the run asks itself; a second one stops at once.
+
+    SIGTERM, by which a cluster's scheduler announces that time is over, is taken as a Ctrl-C.
+    """
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield asked.is_set
@@ -156,11 +159,12 @@ def stop_on_interrupt() -> Iterator[Callable[[], bool]]:
             raise KeyboardInterrupt
         asked.set()
 
-    before = signal.signal(signal.SIGINT, handler)
+    before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield asked.is_set
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
 def _as_text(settings: Mapping[str, Any]) -> dict[str, str]:

@@ -6,6 +6,7 @@ import pytest
 
 from humboldt.languages import Pairs, frame_transduction, tasks
 from humboldt.models.rnn import RNN
+from humboldt.models.transformer_encoder import TransformerEncoder
 from humboldt.training import _evaluate, evaluate
 from humboldt.training._evaluate import count_correct
 from humboldt.training._members import stack_weights
@@ -36,6 +37,29 @@ def test_counts_equal_the_obvious_way(room: int, monkeypatch: pytest.MonkeyPatch
             logits = model(jnp.array(batch.tokens[row]), jnp.array(batch.mask[row]))
             right = (np.argmax(logits, -1) == batch.targets[row]) & batch.target_mask[row]
             assert found[seed, row] == right.sum()
+
+
+@pytest.mark.parametrize("room", [1, 5 * 256**2, _evaluate.PAIRS_AT_ONCE["cpu"]])
+def test_attention_counts_the_same_however_many_rows_run_at_once(room: int, monkeypatch: pytest.MonkeyPatch):
+    def attentive(key: jax.Array):
+        spec = TransformerEncoder(num_layers=1, width=8, num_heads=2, feed_forward_size=8)
+        return spec.build(3, 2, num_symbols=2, key=key)
+
+    count_correct._cached.clear_cache()  # pyright: ignore
+    monkeypatch.setitem(_evaluate.PAIRS_AT_ONCE, "cpu", room)
+    batch = frame_transduction(REVERSALS, 2)
+    _, static = eqx.partition(attentive(jax.random.key(0)), eqx.is_inexact_array)
+    (found,) = evaluate(stack_weights(attentive, [0, 1]), static, iter([batch]))
+    for seed in range(2):
+        logits = jax.vmap(attentive(jax.random.key(seed)))(jnp.array(batch.tokens), jnp.array(batch.mask))
+        right = (np.argmax(logits, -1) == batch.targets) & batch.target_mask
+        np.testing.assert_array_equal(found[seed], right.sum(1))
+
+
+def test_more_members_leave_room_for_fewer_rows():
+    tokens = jnp.zeros((250, 128), jnp.int32)
+    assert _evaluate.PAIRS_AT_ONCE["cpu"] == 256 * 128**2
+    assert [_evaluate._rows_at_once(tokens, members) for members in (1, 2, 30, 1000)] == [250, 125, 8, 1]
 
 
 def test_no_compilation_per_length():

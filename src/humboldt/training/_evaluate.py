@@ -12,7 +12,7 @@ from humboldt.languages import Batch
 from humboldt.models._recurrent import RecurrentModel
 from humboldt.training._members import over_members, pad_members
 
-PAIRS_AT_ONCE = 2**22
+PAIRS_AT_ONCE = {"cpu": 2**22, "accelerator": 2**26}  # of steps that attend to each other, in all rows together
 STATE_BYTES_AT_ONCE = 2**31  # of the states of all rows that take a step together
 TIME_BUCKET = 128  # evaluation batches are padded to a multiple of this: few programs, and memories sized to fit
 
@@ -38,7 +38,7 @@ def count_correct(
         """One time step of all rows after the other, or of as many as there is room for."""
         model = eqx.combine(weights, static)
         rows = tokens, targets, target_mask
-        together = _rows_together(model, tokens, jax.tree.leaves(all_weights)[0].shape[0])
+        together = _rows_together(model, tokens, num_members)
         if together == len(tokens):
             return step_rows(model, *rows)
         groups = jax.tree.map(lambda x: x.reshape(-1, together, *x.shape[1:]), rows)
@@ -61,27 +61,31 @@ def count_correct(
 
     def at_once(weights: PyTree) -> Array:
         model = eqx.combine(weights, static)
-        # Attention needs memory for every pair of steps: as many rows at a time as that leaves room for.
-        rows = max(1, min(len(tokens), PAIRS_AT_ONCE // tokens.shape[1] ** 2))
+        rows = _rows_at_once(tokens, num_members)
         logits = jax.lax.map(lambda row: model(*row), (tokens, mask), batch_size=rows)
         return (target_mask & (logits.argmax(-1) == targets)).sum(1)
 
     # Models that can go step by step do so where it is cheaper, or where they must.
     is_stepwise = isinstance(static, RecurrentModel) or own_answers_from is not None
-    all_weights = weights
+    num_members = jax.tree.leaves(weights)[0].shape[0] if jax.default_backend() != "cpu" else 1  # at the same time
     return over_members(stepwise if is_stepwise else at_once, (0,))(weights)
 
 
 def _rows_together(model: PyTree, tokens: Int[Array, "batch time"], num_members: int) -> int:
     """How many rows take a step together: all, or a half, a quarter, ... where memories are too large for that."""
     state = jax.eval_shape(model.start, tokens[0])
-    size = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
-    if jax.default_backend() != "cpu":  # where all members take it together, too
-        size *= num_members
+    size = num_members * sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
     rows = len(tokens)
     while rows % 2 == 0 and rows * size > STATE_BYTES_AT_ONCE:
         rows //= 2
     return rows
+
+
+def _rows_at_once(tokens: Int[Array, "batch time"], num_members: int) -> int:
+    """How many rows run at once: attention needs memory for every pair of steps. All groups are about equally large."""
+    room = PAIRS_AT_ONCE["cpu" if jax.default_backend() == "cpu" else "accelerator"]
+    most = max(1, room // (num_members * tokens.shape[1] ** 2))
+    return -(-len(tokens) // -(-len(tokens) // most))
 
 
 def evaluate(

@@ -13,6 +13,7 @@ from jaxtyping import Array, PyTree
 
 from humboldt.errors import Interrupted
 from humboldt.training._checkpoint import Checkpoints
+from humboldt.training._compiled import keep_compiled_programs
 from humboldt.training._members import pad_members, stack_weights
 from humboldt.training._recipe import Recipe
 from humboldt.training._steps import Chunk, Curve, Knobs, Learners, Work, train_chunk
@@ -63,6 +64,7 @@ class Ensemble:
     buckets: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
+        keep_compiled_programs()
         surplus = pad_members(len(self.members)) - len(self.members)
         members = [*self.members, *[self.members[-1]] * surplus]
         self._seeds = [member.seed for member in members]

@@ -1,0 +1,36 @@
+import pytest
+
+from humboldt import _progress
+from humboldt._progress import progress
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time, to be set by hand."""
+    now = [100.0]
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_lines_tell_pace_and_time_left(clock: list[float], capsys: pytest.CaptureFixture[str]):
+    with progress() as told:
+        for step in range(100, 501, 100):
+            told.update("parity · training", step, 500, "loss 0.100")
+            clock[0] += 8
+    assert capsys.readouterr().err.splitlines() == [
+        "parity · training: 300/500, 12.5/s, 16 s left, loss 0.100",
+        "parity · training: 500/500, 12.5/s, loss 0.100",
+    ]
+
+
+def test_no_pace_is_told_before_it_is_known(clock: list[float], capsys: pytest.CaptureFixture[str]):
+    with progress() as told:
+        told.update("parity · training", 20, 20, "")  # all in one go
+        clock[0] += 3
+        told.update("parity · evaluation", 50, 100, "")
+        clock[0] += 5
+        told.update("parity · evaluation", 100, 100, "")
+    assert capsys.readouterr().err.splitlines() == [
+        "parity · training: 20/20",
+        "parity · evaluation: 100/100, 10.0/s",
+    ]
