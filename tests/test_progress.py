@@ -1,6 +1,5 @@
 import pytest
 
-from humboldt import _progress
 from humboldt._progress import progress
 
 
@@ -8,7 +7,7 @@ from humboldt._progress import progress
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time, to be set by hand."""
     now = [100.0]
-    monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("humboldt._progress.time.monotonic", lambda: now[0])
     return now
 
 
