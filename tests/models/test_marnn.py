@@ -104,3 +104,10 @@ def test_it_knows_it_as_a_model_too(string: str):
     tokens = jnp.asarray([0, *language.input_alphabet.encode(string)], jnp.int32)
     chances = np.asarray(jax.nn.softmax(model(tokens, jnp.ones(len(tokens), bool))))
     np.testing.assert_array_equal(chances > 0.005, language.valid_mask(string))
+
+
+def test_inspection_shows_what_it_does_to_its_stack():
+    model = jax.tree.map(lambda x: jnp.asarray(x) if isinstance(x, np.ndarray) else x, bracket_counter())
+    tokens = jnp.asarray([0, *get("dyck_1").input_alphabet.encode("(())()")], jnp.int32)
+    pushes = model.inspect(tokens, jnp.ones(len(tokens), bool))["actions"][0][:, 0]
+    np.testing.assert_allclose(pushes, [0, 1, 1, 0, 0, 1, 0], atol=1e-6)

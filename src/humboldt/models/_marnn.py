@@ -7,9 +7,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from humboldt.models._cell import AbstractCell
 from humboldt.models._linear import Linear
-from humboldt.models._memory import AbstractMemory
+from humboldt.models._memory import AbstractMemory, AbstractMemoryCell
 from humboldt.models._uniform import AbstractUniformCell, uniform_linear
 
 
@@ -87,11 +86,8 @@ class RotatingTape(AbstractCells):
         )
 
 
-class MarnnCell(AbstractCell):
-    """A controller with a memory: `h~ = h + W r + b` takes the place of `h`, `r` being the first cell.
-
-    The state is the controller's state and the memory.
-    """
+class MarnnCell(AbstractMemoryCell):
+    """What is read is added to the hidden state: `h~ = h + W r + b` takes the place of `h`, `r` being the first cell."""
 
     controller: AbstractUniformCell
     reading: Linear
@@ -101,13 +97,6 @@ class MarnnCell(AbstractCell):
         self.controller = controller
         self.memory = memory
         self.reading = uniform_linear(memory.read_size, controller.recurrent.weight.shape[0], key=key)
-
-    def project(self, x: Float[Array, " in"]) -> Float[Array, " drive"]:
-        return self.controller.project(x)
-
-    def init_state(self, *, num_steps: int, input_length: Int[Array, ""]) -> tuple[Any, Any]:
-        size = {"num_steps": num_steps, "input_length": input_length}
-        return self.controller.init_state(**size), self.memory.init(**size)
 
     def __call__(self, state: Any, drive: Float[Array, " drive"]) -> tuple[Any, Float[Array, " hidden"]]:
         (hidden, *rest), memory = state

@@ -38,11 +38,22 @@ class AbstractMemory(eqx.Module):
         """The memory afterwards."""
 
 
-class MemoryCell(AbstractCell):
-    """A controller with a memory. The controller sees its input and what it reads, as one input.
+class AbstractMemoryCell(AbstractCell):
+    """A controller with a memory. The state is the controller's state and the memory."""
 
-    The state is the controller's state and the memory.
-    """
+    controller: eqx.AbstractVar[AbstractCell]
+    memory: eqx.AbstractVar[AbstractMemory]
+
+    def project(self, x: Float[Array, " in"]) -> Float[Array, " drive"]:
+        return self.controller.project(x)
+
+    def init_state(self, *, num_steps: int, input_length: Int[Array, ""]) -> tuple[Any, Any]:
+        size = {"num_steps": num_steps, "input_length": input_length}
+        return self.controller.init_state(**size), self.memory.init(**size)
+
+
+class MemoryCell(AbstractMemoryCell):
+    """The controller sees its input and what it reads, as one input."""
 
     controller: AbstractCell
     reading: Linear
@@ -54,13 +65,6 @@ class MemoryCell(AbstractCell):
         self.controller = controller
         self.memory = memory
         self.reading = Linear(memory.read_size, drive_size, use_bias=False, fan_in=fan_in, joins_drive=True, key=key)
-
-    def project(self, x: Float[Array, " in"]) -> Float[Array, " drive"]:
-        return self.controller.project(x)
-
-    def init_state(self, *, num_steps: int, input_length: Int[Array, ""]) -> tuple[Any, Any]:
-        size = {"num_steps": num_steps, "input_length": input_length}
-        return self.controller.init_state(**size), self.memory.init(**size)
 
     def __call__(self, state: Any, drive: Float[Array, " drive"]) -> tuple[Any, Float[Array, " hidden"]]:
         inner, memory = state

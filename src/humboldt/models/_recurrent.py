@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from humboldt.models._cell import AbstractCell
 from humboldt.models._linear import Linear
-from humboldt.models._memory import MemoryCell
+from humboldt.models._memory import AbstractMemoryCell
 from humboldt.models._unroll import unroll_symbols
 
 
@@ -37,7 +37,7 @@ class RecurrentModel(eqx.Module):
         """What happens inside while these tokens are read: `states` (of the cell, after every step: hidden states and
         memory contents) and, where there is a memory, the `actions` on it, each with a leading axis of time."""
         del mask
-        actions = self.cell.memory.actions if isinstance(self.cell, MemoryCell) else None
+        actions = self.cell.memory.actions if isinstance(self.cell, AbstractMemoryCell) else None
 
         def step(state: Any, x: Array) -> tuple[Any, dict[str, Any]]:
             state, hidden = self.cell(state, self.cell.project(x))
