@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from humboldt.models._cell import AbstractCell
 from humboldt.models._linear import Linear
 from humboldt.models._memory import AbstractMemory, AbstractMemoryCell
 from humboldt.models._uniform import AbstractUniformCell, uniform_linear
@@ -87,11 +88,11 @@ class RotatingTape(AbstractCells):
 
 
 class MarnnCell(AbstractMemoryCell):
-    """What is read is added to the hidden state: `h~ = h + W r + b` takes the place of `h`, `r` being the first cell."""
+    """What is read is added to the hidden state: `h~ = h + W r + b` takes the place of `h`, `r` being what is read."""
 
-    controller: AbstractUniformCell
+    controller: AbstractCell
     reading: Linear
-    memory: AbstractCells
+    memory: AbstractMemory
 
     def __init__(self, controller: AbstractUniformCell, memory: AbstractCells, *, key: PRNGKeyArray) -> None:
         self.controller = controller
