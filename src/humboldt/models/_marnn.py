@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from humboldt.models._cell import AbstractCell
 from humboldt.models._linear import Linear
 from humboldt.models._memory import AbstractMemory, AbstractMemoryCell
 from humboldt.models._uniform import AbstractUniformCell, uniform_linear
@@ -90,13 +89,14 @@ class RotatingTape(AbstractCells):
 class MarnnCell(AbstractMemoryCell):
     """What is read is added to the hidden state: `h~ = h + W r + b` takes the place of `h`, `r` being what is read."""
 
-    controller: AbstractCell
+    controller: AbstractUniformCell
     reading: Linear
-    memory: AbstractMemory
+    memory: AbstractCells
 
     def __init__(self, controller: AbstractUniformCell, memory: AbstractCells, *, key: PRNGKeyArray) -> None:
-        self.controller = controller
-        self.memory = memory
+        # Narrower types than those of all memory cells do no harm: a module never changes.
+        self.controller = controller  # pyright: ignore[reportIncompatibleVariableOverride]
+        self.memory = memory  # pyright: ignore[reportIncompatibleVariableOverride]
         self.reading = uniform_linear(memory.read_size, controller.recurrent.weight.shape[0], key=key)
 
     def __call__(self, state: Any, drive: Float[Array, " drive"]) -> tuple[Any, Float[Array, " hidden"]]:
