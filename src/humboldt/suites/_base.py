@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from humboldt.errors import UsageError, unknown_name
+from humboldt.errors import Interrupted, UsageError, unknown_name
 from humboldt.store import Result, Run
 
 
@@ -99,6 +99,12 @@ class Watcher:
     warn: Callable[[str], None] = lambda message: None
     should_stop: Callable[[], bool] = lambda: False
     save_seconds: float = 30.0  # between checkpoints
+
+    def scored(self, done: int, total: int) -> None:
+        """Tells how far the evaluation is; raises `Interrupted` if that is enough."""
+        self.progress("evaluation", done, total, "")
+        if self.should_stop():
+            raise Interrupted("Stopped as asked.")
 
 
 class AbstractSuite(ABC):

@@ -10,16 +10,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from humboldt.errors import Interrupted
 from humboldt.languages import Batch
 from humboldt.languages.bliss import Measure
 from humboldt.measures.bliss import Stepper, evaluate
-from humboldt.store import Result, State
+from humboldt.store import Result
 from humboldt.suites._base import Watcher
 from humboldt.suites._bliss_scoring import Scorer
 from humboldt.suites._bliss_steppers_training import make_stepper
-from humboldt.training import Ensemble, MemberKnobs, Recipe, Trained, environment
-from humboldt.training import Watcher as TrainingWatcher
+from humboldt.suites._ensemble_training import results_of, train
+from humboldt.training import Ensemble, MemberKnobs, Recipe, Trained
 
 if TYPE_CHECKING:
     from humboldt.suites._bliss_protocol import Cell
@@ -104,39 +103,17 @@ def make_ensemble(cell: "Cell", members: Sequence[Mapping[str, Any]]) -> Ensembl
 def execute(cell: "Cell", members: Sequence[Mapping[str, Any]], checkpoints: Path, watcher: Watcher) -> list[Result]:
     """Trains and scores."""
     begin = time.monotonic()
-
-    def progress(step: int, steps: int, loss: float, correct: float) -> None:
-        watcher.progress("training", step, steps, f"loss {loss:.3f}, accuracy {100 * correct:.1f}%")
-
-    trained = make_ensemble(cell, members).train(
-        checkpoints, TrainingWatcher(progress, watcher.warn, watcher.should_stop, watcher.save_seconds)
-    )
+    trained = train(make_ensemble(cell, members), checkpoints, watcher)
     scorer = Scorer(cell)
     final = np.where(trained.diverged_at < 0, corpus_losses(cell, trained), np.inf)
     scores: dict[int, tuple[dict[str, float], dict[str, Any]]] = {}
     # The best learner of the corpus first: once it has met a criterion, the others need not be asked.
     for done, index in enumerate(np.argsort(final, kind="stable").tolist(), 1):
         if trained.diverged_at[index] < 0:
-            scores[index] = scorer.score(lambda longest, index=index: _stepper(cell, trained, index, longest))
-        watcher.progress("evaluation", done, len(members), "")
-        if watcher.should_stop():
-            raise Interrupted("Stopped as asked.")
-
-    seconds = (time.monotonic() - begin) / len(members)
-    results = []
-    for index, member in enumerate(members):
-        measures, found = scores.get(index, ({}, {"diverged_at": int(trained.diverged_at[index])}))
-        curve = {
-            "steps": trained.steps.tolist(),
-            "loss": [round(x, 6) if np.isfinite(x) else None for x in trained.loss[index].tolist()],
-        }
-        keep = sorted({round(x) for x in np.linspace(0, len(curve["steps"]) - 1, min(len(curve["steps"]), 100))})
-        detail = {**found, "training": {name: [values[i] for i in keep] for name, values in curve.items()}}
-        if index in scores:
-            measures["training_loss"] = float(final[index])
-        state = State.FINISHED if index in scores else State.DIVERGED
-        results.append(Result(member, state, measures, seconds, detail, environment()))
-    return results
+            measures, detail = scorer.score(lambda longest, index=index: _stepper(cell, trained, index, longest))
+            scores[index] = {**measures, "training_loss": float(final[index])}, detail
+        watcher.scored(done, len(members))
+    return results_of(trained, members, scores.__getitem__, seconds=time.monotonic() - begin)
 
 
 def corpus_losses(cell: "Cell", trained: Trained) -> np.ndarray:

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from humboldt.errors import Interrupted, UsageError
+from humboldt.errors import UsageError
 from humboldt.languages import Batch, Pairs, frame_transduction
 from humboldt.measures.accuracy import accuracy_per_length, score
-from humboldt.store import Result, State
+from humboldt.store import Result
 from humboldt.suites._base import Watcher
 from humboldt.suites._chomsky_protocol import Cell
-from humboldt.training import Ensemble, MemberKnobs, Recipe, environment, evaluate
-from humboldt.training import Watcher as TrainingWatcher
+from humboldt.suites._ensemble_training import results_of, train
+from humboldt.training import Ensemble, MemberKnobs, Recipe, evaluate
 
 EVALUATION_ROWS = 512  # strings per evaluation batch: enough to fill a CPU, few enough to waste little on padding
 
@@ -104,13 +104,7 @@ def evaluation_batches(cell: Cell) -> Iterator[tuple[np.ndarray, np.ndarray, Bat
 def execute(cell: Cell, members: Sequence[Mapping[str, Any]], checkpoints: Path, watcher: Watcher) -> list[Result]:
     """Trains and scores."""
     begin = time.monotonic()
-
-    def training_progress(step: int, steps: int, loss: float, correct: float) -> None:
-        watcher.progress("training", step, steps, f"loss {loss:.3f}, accuracy {100 * correct:.1f}%")
-
-    trained = make_ensemble(cell, members).train(
-        checkpoints, TrainingWatcher(training_progress, watcher.warn, watcher.should_stop, watcher.save_seconds)
-    )
+    trained = train(make_ensemble(cell, members), checkpoints, watcher)
 
     total = len(cell.protocol.scored_lengths()) * cell.protocol.strings_per_length
     correct, counted, lengths = [], [], []
@@ -120,31 +114,15 @@ def execute(cell: Cell, members: Sequence[Mapping[str, Any]], checkpoints: Path,
         correct.append(result[:, real])
         counted.append(row_counts[real])
         lengths.append(row_lengths[real])
-        watcher.progress("evaluation", sum(map(len, lengths)), total, "")
-        if watcher.should_stop():
-            raise Interrupted("Stopped as asked.")
+        watcher.scored(sum(map(len, lengths)), total)
     all_correct, all_counted, all_lengths = np.concatenate(correct, 1), np.concatenate(counted), np.concatenate(lengths)
 
-    seconds = (time.monotonic() - begin) / len(members)
-    results = []
-    for i, member in enumerate(members):
-        curve = accuracy_per_length(all_correct[i], all_counted, all_lengths)
-        diverged_at = int(trained.diverged_at[i])
-        training = {
-            "steps": trained.steps.tolist(),
-            "loss": [round(x, 6) if np.isfinite(x) else None for x in trained.loss[i].tolist()],
-            "accuracy": [round(x, 6) if np.isfinite(x) else None for x in trained.accuracy[i].tolist()],
-        }
-        detail: dict[str, Any] = {"training": _thinned(training)}
-        measures = {}
-        if diverged_at < 0:
-            measures = {"score": score(curve, *cell.protocol.test_lengths)}
-            detail["accuracy_per_length"] = {"lengths": list(curve.lengths), "accuracy": list(curve.accuracy)}
-        else:
-            detail["diverged_at"] = diverged_at
-        state = State.FINISHED if diverged_at < 0 else State.DIVERGED
-        results.append(Result(member, state, measures, seconds, detail, environment()))
-    return results
+    def scored(member: int) -> tuple[dict[str, float], dict[str, Any]]:
+        curve = accuracy_per_length(all_correct[member], all_counted, all_lengths)
+        detail = {"lengths": list(curve.lengths), "accuracy": list(curve.accuracy)}
+        return {"score": score(curve, *cell.protocol.test_lengths)}, {"accuracy_per_length": detail}
+
+    return results_of(trained, members, scored, seconds=time.monotonic() - begin)
 
 
 def estimate(cells: Sequence[tuple[Cell, Sequence[Mapping[str, Any]]]]) -> list[float]:
@@ -169,10 +147,3 @@ def estimate(cells: Sequence[tuple[Cell, Sequence[Mapping[str, Any]]]]) -> list[
         test_steps = time_steps / longest * sum(cell.protocol.scored_lengths()) * cell.protocol.strings_per_length
         seconds.append(cell.protocol.steps * train_time * train_rate + test_steps * test_rate)
     return seconds
-
-
-def _thinned(curves: dict[str, list[Any]], most: int = 200) -> dict[str, list[Any]]:
-    """At most so many points, the last one among them: a million steps need not be a million numbers."""
-    size = len(curves["steps"])
-    keep = sorted({round(x) for x in np.linspace(0, size - 1, min(size, most))})
-    return {name: [values[i] for i in keep] for name, values in curves.items()}

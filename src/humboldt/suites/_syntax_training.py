@@ -9,17 +9,16 @@ from typing import Any
 import jax
 import numpy as np
 
-from humboldt.errors import Interrupted
 from humboldt.languages import Batch
 from humboldt.languages.syntax import Split, draw_split
 from humboldt.measures.accuracy import accuracy_per_length
 from humboldt.measures.shortcuts import shortcut_audit
 from humboldt.models._classifier import count_parameters
-from humboldt.store import Result, State
+from humboldt.store import Result
 from humboldt.suites._base import Watcher
+from humboldt.suites._ensemble_training import results_of, train
 from humboldt.suites._syntax_protocol import OF_DATA, Cell, PseudoLanguages
-from humboldt.training import Ensemble, MemberKnobs, Recipe, environment, evaluate
-from humboldt.training import Watcher as TrainingWatcher
+from humboldt.training import Ensemble, MemberKnobs, Recipe, evaluate
 
 EVALUATION_ROWS = 250  # strings per evaluation batch: the paper's splits are multiples of it
 SCORED = {"validation": "validation", "test": "in_dist", "long": "out_of_dist"}  # split -> measure
@@ -112,14 +111,8 @@ def evaluation_batches(split: Split) -> Iterator[tuple[int, Batch]]:
 def execute(cell: Cell, members: Sequence[Mapping[str, Any]], checkpoints: Path, watcher: Watcher) -> list[Result]:
     """Trains and scores."""
     begin = time.monotonic()
-
-    def training_progress(step: int, steps: int, loss: float, correct: float) -> None:
-        watcher.progress("training", step, steps, f"loss {loss:.3f}, accuracy {100 * correct:.1f}%")
-
     ensemble = make_ensemble(cell, members)
-    trained = ensemble.train(
-        checkpoints, TrainingWatcher(training_progress, watcher.warn, watcher.should_stop, watcher.save_seconds)
-    )
+    trained = train(ensemble, checkpoints, watcher)
     training_seconds = time.monotonic() - begin
 
     splits = {name: split_of(cell, name) for name in SCORED}
@@ -131,38 +124,24 @@ def execute(cell: Cell, members: Sequence[Mapping[str, Any]], checkpoints: Path,
             (result,) = evaluate(trained.weights, trained.static, iter([batch]))
             parts.append(result[:, :count])
             done += count
-            watcher.progress("evaluation", done, total, "")
-            if watcher.should_stop():
-                raise Interrupted("Stopped as asked.")
+            watcher.scored(done, total)
         correct[name] = np.concatenate(parts, 1)
+
+    lengths = np.concatenate([splits[name].lengths for name in ("test", "long")])
+
+    def scored(member: int) -> tuple[dict[str, float], dict[str, Any]]:
+        measures = {measure: float(correct[name][member].mean()) for name, measure in SCORED.items()}
+        both = np.concatenate([correct[name][member] for name in ("test", "long")])
+        curve = accuracy_per_length(both, np.ones(len(both)), lengths)
+        shares = [round(share, 6) for share in curve.accuracy]
+        return measures, {"accuracy_per_length": {"lengths": list(curve.lengths), "accuracy": shares}}
 
     shared = {
         "shortcuts": shortcuts_of(cell),
         "parameters": count_parameters(ensemble.build(jax.random.key(0))),
         "training_seconds": round(training_seconds, 3),  # of all members together, compilation included
     }
-    seconds = (time.monotonic() - begin) / len(members)
-    results = []
-    for i, member in enumerate(members):
-        diverged_at = int(trained.diverged_at[i])
-        curves = {name: getattr(trained, name)[i].tolist() for name in ("loss", "accuracy")}
-        training = {name: [round(x, 6) if np.isfinite(x) else None for x in values] for name, values in curves.items()}
-        detail: dict[str, Any] = {"training": {"steps": trained.steps.tolist(), **training}, **shared}
-        measures = {}
-        if diverged_at < 0:
-            measures = {measure: float(correct[name][i].mean()) for name, measure in SCORED.items()}
-            curve = accuracy_per_length(
-                np.concatenate([correct[name][i] for name in ("test", "long")]),
-                np.ones(sum(len(splits[name]) for name in ("test", "long"))),
-                np.concatenate([splits[name].lengths for name in ("test", "long")]),
-            )
-            shares = [round(share, 6) for share in curve.accuracy]
-            detail["accuracy_per_length"] = {"lengths": list(curve.lengths), "accuracy": shares}
-        else:
-            detail["diverged_at"] = diverged_at
-        state = State.FINISHED if diverged_at < 0 else State.DIVERGED
-        results.append(Result(member, state, measures, seconds, detail, environment()))
-    return results
+    return results_of(trained, members, scored, seconds=time.monotonic() - begin, shared=shared)
 
 
 def estimate(cells: Sequence[tuple[Cell, Sequence[Mapping[str, Any]]]]) -> list[float]:
