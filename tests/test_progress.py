@@ -33,3 +33,14 @@ def test_no_pace_is_told_before_it_is_known(clock: list[float], capsys: pytest.C
         "parity · training: 20/20",
         "parity · evaluation: 100/100, 10.0/s",
     ]
+
+
+def test_what_takes_long_is_told_by_the_piece(clock: list[float], capsys: pytest.CaptureFixture[str]):
+    with progress() as told:
+        for member in (1, 2, 3):
+            told.update("an_bn · evaluation", member, 3, "")
+            clock[0] += 40
+    assert capsys.readouterr().err.splitlines() == [
+        "an_bn · evaluation: 2/3, 40 s each, 40 s left",
+        "an_bn · evaluation: 3/3, 40 s each",
+    ]

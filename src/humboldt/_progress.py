@@ -32,6 +32,13 @@ class _Pace:
         seconds = time.monotonic() - self._begun
         return (done - self._first) / seconds if seconds > 0 else 0.0
 
+    def words(self, done: int) -> str:
+        """`12.5/s`, or for what takes long `2 min each`; nothing as long as it is not known."""
+        rate = self.rate(done)
+        if not rate:
+            return ""
+        return f"{rate:,.1f}/s" if rate >= 0.1 else f"{duration(1 / rate)} each"
+
 
 class _Lines:
     """One line every few seconds, and one at the end of each bar."""
@@ -46,12 +53,9 @@ class _Lines:
         if done < total and now - self._told < LINE_SECONDS:
             return
         self._told = now
-        parts = [f"{name}: {done:,}/{total:,}"]
-        if rate := self._pace.rate(done):
-            parts.append(f"{rate:,.1f}/s")
-            if done < total:
-                parts.append(f"{duration((total - done) / rate)} left")
-        self.say(", ".join([*parts, remark] if remark else parts))
+        rate = self._pace.rate(done)
+        left = f"{duration((total - done) / rate)} left" if rate and done < total else ""
+        self.say(", ".join(filter(None, [f"{name}: {done:,}/{total:,}", self._pace.words(done), left, remark])))
 
     def say(self, message: str) -> None:
         print(message, file=sys.stderr, flush=True)
@@ -82,8 +86,7 @@ class _Bar:
         if name != self._name or self._task is None:
             self._name, self._pace = name, _Pace(done)
             self._task = self._bars.add_task(name, total=total, rate="", remark="")
-        rate = self._pace.rate(done)
-        self._bars.update(self._task, completed=done, total=total, rate=f"{rate:,.0f}/s" if rate else "", remark=remark)
+        self._bars.update(self._task, completed=done, total=total, rate=self._pace.words(done), remark=remark)
 
     def say(self, message: str) -> None:
         self._bars.console.print(message, markup=False, highlight=False)
