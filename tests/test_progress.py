@@ -1,6 +1,9 @@
-import pytest
+import io
 
-from humboldt._progress import progress
+import pytest
+from rich.console import Console
+
+from humboldt._progress import _Bar, progress
 
 
 @pytest.fixture
@@ -44,3 +47,19 @@ def test_what_takes_long_is_told_by_the_piece(clock: list[float], capsys: pytest
         "an_bn · evaluation: 2/3, 40 s each, 40 s left",
         "an_bn · evaluation: 3/3, 40 s each",
     ]
+
+
+@pytest.mark.parametrize(("width", "remark"), [(80, False), (130, True)])
+def test_the_bar_never_cuts_numbers_short(
+    clock: list[float], width: int, remark: bool, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", str(width))
+    bar = _Bar()
+    bar.update("modular_arithmetic_simple · stack_rnn · training", 0, 1_000_000, "")
+    clock[0] += 750
+    bar.update("modular_arithmetic_simple · stack_rnn · training", 999_900, 1_000_000, "loss 1.258, accuracy 40.7%")
+    bar.stop()
+    shown = io.StringIO()
+    Console(file=shown, width=width).print(bar._bars.make_tasks_table(bar._bars.tasks))
+    assert " 999900/1000000 1,333/s " in shown.getvalue()
+    assert ("loss 1.258, accuracy 40.7%" in shown.getvalue()) is remark

@@ -9,6 +9,7 @@ from typing import Protocol
 from humboldt.report.words import duration
 
 LINE_SECONDS = 10.0  # between plain lines
+WIDE = 110  # columns of a terminal that has room for remarks
 
 
 class Progress(Protocol):
@@ -37,7 +38,9 @@ class _Pace:
         rate = self.rate(done)
         if not rate:
             return ""
-        return f"{rate:,.1f}/s" if rate >= 0.1 else f"{duration(1 / rate)} each"
+        if rate < 0.1:
+            return f"{duration(1 / rate)} each"
+        return f"{rate:,.0f}/s" if rate >= 100 else f"{rate:.1f}/s"
 
 
 class _Lines:
@@ -68,16 +71,19 @@ class _Bar:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
+        from rich.table import Column
 
-        self._bars = RichProgress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
+        console = Console(stderr=True)
+        columns = [
+            TextColumn("{task.description}", table_column=Column()),  # folded where there is no room; numbers are not
+            BarColumn(bar_width=10),
+            MofNCompleteColumn(table_column=Column(no_wrap=True)),
             TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[remark]}"),
-            console=Console(stderr=True),
-        )
+            TimeRemainingColumn(table_column=Column(no_wrap=True)),
+        ]
+        if console.width >= WIDE:
+            columns.append(TextColumn("{task.fields[remark]}"))
+        self._bars = RichProgress(*columns, console=console)
         self._task = None
         self._name, self._pace = "", _Pace(0)
         self._bars.start()

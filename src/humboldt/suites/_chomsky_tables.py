@@ -195,9 +195,7 @@ def _table(
         mean_rows.append(tuple(mean))
     title = f"chomsky, {label}{', autoregressive' if layout.autoregressive else ''}"
     first = f"Best of {counted(members, 'member')}, * solved (>= {SOLVED:.0f}). Paper: {_number(layout.max_table)}."
-    second = (
-        f"Over the {counted(seeds, 'seed')} that share the best member's settings. Paper: {_number(layout.mean_table)}."
-    )
+    second = f"Over {counted(seeds, 'seed')} with the best member's settings. Paper: {_number(layout.mean_table)}."
     swept = [f"Best settings: {'; '.join(remarks)}."] if remarks else []
     return [
         Table(title, columns, tuple(best_rows), (first, *swept, *notes)),
