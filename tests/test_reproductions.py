@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+BLISS = Path(__file__).parents[1] / "reproductions" / "bliss"
 CHOMSKY = Path(__file__).parents[1] / "reproductions" / "chomsky"
 SYNTAX = Path(__file__).parents[1] / "reproductions" / "syntax"
 MODELS = ("transformer_encoder", "transformer_decoder", "bilstm", "lstm")
@@ -46,6 +47,28 @@ def test_the_chomsky_table_is_that_of_the_records():
     (other,) = records.keys() - shown  # the longest run on Bucket Sort, of one learning rate: in the text
     assert other[0] == "bucket_sort"
     assert records[other]["members"] == 10
+
+
+def test_the_bliss_table_is_that_of_the_records():
+    names = {"LSTM": "lstm", "Stack-LSTM": "stack_lstm", "Baby-NTM": "baby_ntm"}
+    found = {
+        (r["task"], r["model"], r["setting"]): r
+        for r in load("results.json", BLISS)
+        if r["measure"] == "b_index" and r["statistic"] == "max"
+    }
+    rows = tables(BLISS / "README.md")[1]
+    for task, model, *cells in rows:
+        name, _, order = model.partition(", strings in ")
+        label = "paper, string_order=corpus" if order else "paper"
+        kinds = ("epsilon=0.005", "epsilon=0.005 per_string", "epsilon=0")
+        tolerant, per_string, strict = (found[task.strip("`"), names[name], f"{label} {kind}"] for kind in kinds)
+        wanted = [tolerant["value"], tolerant["published"], per_string["value"], strict["value"], strict["published"]]
+        if order:  # which the paper does not have as rows of their own
+            wanted[1], wanted[4] = (found[task.strip("`"), names[name], f"paper {k}"]["published"] for k in kinds[::2])
+        assert cells == wanted, (task, model)
+    assert {(task, model) for task, model, *_ in rows} >= {
+        (f"`{task}`", model) for task in {task for task, *_ in found} for model in names
+    }
 
 
 def test_the_pseudo_languages_table_is_that_of_the_records():
