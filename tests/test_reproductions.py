@@ -24,13 +24,16 @@ def load(name: str, folder: Path = SYNTAX) -> list[dict[str, Any]]:
     return json.loads((folder / name).read_text())
 
 
+def best_by_cell(name: str, folder: Path, measure: str) -> dict[tuple[str, str, str], dict[str, Any]]:
+    wanted = ("max", measure)
+    return {
+        (r["task"], r["model"], r["setting"]): r for r in load(name, folder) if (r["statistic"], r["measure"]) == wanted
+    }
+
+
 def test_the_chomsky_table_is_that_of_the_records():
     names = {"RNN": "rnn", "LSTM": "lstm", "Stack-RNN": "stack_rnn"}
-    records = {
-        (r["task"], r["model"], r["setting"]): r
-        for r in load("records.json", CHOMSKY)
-        if r["statistic"] == "max" and r["measure"] == "score"
-    }
+    records = best_by_cell("records.json", CHOMSKY, "score")
     scores = {(c["task"], c["model"], c["setting"]): c["scores"]["score"] for c in load("curves.json", CHOMSKY)}
     assert records.keys() == scores.keys()
     shown = set()
@@ -51,11 +54,7 @@ def test_the_chomsky_table_is_that_of_the_records():
 
 def test_the_bliss_table_is_that_of_the_records():
     names = {"LSTM": "lstm", "Stack-LSTM": "stack_lstm", "Baby-NTM": "baby_ntm"}
-    found = {
-        (r["task"], r["model"], r["setting"]): r
-        for r in load("results.json", BLISS)
-        if r["measure"] == "b_index" and r["statistic"] == "max"
-    }
+    found = best_by_cell("results.json", BLISS, "b_index")
     rows = tables(BLISS / "README.md")[1]
     for task, model, *cells in rows:
         name, _, order = model.partition(", strings in ")

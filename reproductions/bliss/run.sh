@@ -21,6 +21,7 @@ humboldt run bliss --task an_bn $memory --preset paper --set factors=1 --set epo
 humboldt run bliss --task an_bn --model stack_lstm --preset paper --set factors=1 --set epochs=500 --set batch_size=10 --out "$out"
 humboldt show "$out" --suite bliss --json > results.json
 python figure_3.py < results.json > figure_3.csv
+python met.py "$out" > met.json
 # How often a Stack-LSTM meets the criterion by chance of its seed.
 humboldt run bliss --task an_bn --model stack_lstm --preset paper --seeds 10 --set factors=10 --out "$out-seeds"
 # The preset `quick`.

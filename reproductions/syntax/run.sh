@@ -3,8 +3,8 @@
 #
 #   OUT=results bash reproductions/syntax/run.sh
 #
-# Three experiments share the accelerator (LANES; 30 Transformers need some 20 GB), so that it is not idle while one compiles or is
-# scored. Stops by itself after LIMIT seconds, with what is finished saved, and exits with 3; the same command goes on
+# Three experiments share the accelerator (LANES; 30 Transformers hold up to 33 GB), so that it is not idle while one
+# compiles or is scored. Stops by itself after LIMIT seconds, with what is finished saved, and exits with 3; the same command goes on
 # from there, also on another machine if OUT travels with it (what is half-trained is then trained again). Exits with 0
 # when all is done. Other variables narrow it down: TERMINALS, MODELS, TASKS (lists), SEEDS (10 in the paper; each with
 # three learning rates), EXTRA (more options). More SEEDS later train only the new ones.

@@ -1,0 +1,41 @@
+"""Who meets the criteria, and with how many errors: what the B-index leaves out, from a results folder.
+
+python met.py FOLDER > met.json
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from humboldt.store import Store
+
+KEPT = ("measure", "epsilon", "errors", "steps", "met_over_test_set", "met_per_string")
+
+
+def main() -> None:
+    """Prints one JSON list: every member that meets some criterion, with the scores taken to the end."""
+    found = []
+    for run, results in Store.open(Path(sys.argv[1])).runs("bliss"):
+        for result in results:
+            if not any(value for name, value in result.measures.items() if name.startswith("met_")):
+                continue
+            scores = [{name: score[name] for name in KEPT} for score in result.detail["scores"] if score["complete"]]
+            network = {
+                name: run.setting["model"][name]
+                for name in ("hidden_size", "stack_size")
+                if name in run.setting["model"]
+            }
+            which = {
+                "task": run.task,
+                "model": run.model,
+                "setting": run.label,
+                "train_size": 1000 // run.setting["factor"],
+            }
+            found.append(
+                {**which, "epochs": run.setting["epochs"], **network, "member": result.member, "scores": scores}
+            )
+    print("[" + ",\n".join(json.dumps(entry) for entry in found) + "]")
+
+
+if __name__ == "__main__":
+    main()
