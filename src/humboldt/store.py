@@ -1,44 +1,64 @@
 """Results on disk: one SQLite file, in which finished rows are never edited.
 
-Contract: a row appears once, whole, in one transaction. Reading never sees half a result. A second process may read
-while one writes. A database written by a newer schema is refused, not guessed at.
+Contract: a row appears once, whole, in one transaction. Reading never sees half a result, and never writes. A second
+process may read while one writes. A file written by a newer schema, or by another program, is refused, not guessed at.
+Settings that were renamed since are upgraded in memory when they are read; the rows stay as they were written.
 """
 
 import enum
-import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from humboldt.errors import UsageError
+from humboldt.identity import Evaluation, Member, Training, canonical, short_hash
 
-SCHEMA = 1
+SCHEMA = 2
+APPLICATION = 0x48554D42  # "HUMB": tells our files from those of other programs
 
 _TABLES = """
-CREATE TABLE IF NOT EXISTS runs (
-    run TEXT PRIMARY KEY,      -- hash of suite, task, model, versions and the full setting
+CREATE TABLE IF NOT EXISTS trainings (
+    training TEXT PRIMARY KEY, -- hash of everything that can change a weight, except the member
     suite TEXT NOT NULL,
     task TEXT NOT NULL,
     model TEXT NOT NULL,
-    label TEXT NOT NULL,       -- the setting in a word or two, for people
-    setting TEXT NOT NULL,     -- JSON: everything that can change a result, except the member
-    versions TEXT NOT NULL     -- JSON: of the task, the model and the measure
+    engine TEXT NOT NULL,
+    setting TEXT NOT NULL,     -- JSON
+    versions TEXT NOT NULL,    -- JSON: of the task and the model
+    format INTEGER NOT NULL    -- how the suite wrote the setting; see `upgrade`
 );
-CREATE TABLE IF NOT EXISTS results (
-    run TEXT NOT NULL REFERENCES runs (run),
+CREATE TABLE IF NOT EXISTS members (
+    training TEXT NOT NULL REFERENCES trainings (training),
     member TEXT NOT NULL,      -- JSON: seed and whatever else tells members apart
     state TEXT NOT NULL,       -- finished, diverged, failed
-    measures TEXT NOT NULL,    -- JSON: name -> value; empty unless finished
     detail TEXT NOT NULL,      -- JSON: curves and the like
     environment TEXT NOT NULL, -- JSON: code and library versions, device
-    seconds REAL NOT NULL,     -- this member's share of the wall time
+    seconds REAL NOT NULL,     -- this member's share of the wall time of training
     finished_at TEXT NOT NULL,
-    PRIMARY KEY (run, member)
+    PRIMARY KEY (training, member)
+);
+CREATE TABLE IF NOT EXISTS evaluations (
+    evaluation TEXT PRIMARY KEY, -- hash of the training, the name, the setting and the version
+    training TEXT NOT NULL REFERENCES trainings (training),
+    name TEXT NOT NULL,
+    setting TEXT NOT NULL,       -- JSON: everything that can change a score, but no weight
+    version TEXT NOT NULL        -- JSON: of the measure
+);
+CREATE TABLE IF NOT EXISTS scores (
+    evaluation TEXT NOT NULL REFERENCES evaluations (evaluation),
+    member TEXT NOT NULL,
+    state TEXT NOT NULL,       -- finished, failed
+    measures TEXT NOT NULL,    -- JSON: name -> value; empty unless finished
+    detail TEXT NOT NULL,      -- JSON: curves and the like
+    seconds REAL NOT NULL,     -- this member's share of the wall time of scoring
+    finished_at TEXT NOT NULL,
+    PRIMARY KEY (evaluation, member)
 );
 """
 
@@ -52,42 +72,84 @@ class State(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Run:
-    """One experiment's identity. Two runs with the same `key` are the same run."""
+class TrainedMember:
+    """What the store keeps of one member's training."""
 
-    suite: str
-    task: str
-    model: str
-    label: str
-    setting: Mapping[str, Any]
-    versions: Mapping[str, int]
-
-    @property
-    def key(self) -> str:
-        """Hash of everything that can change a result. The label is for people and is left out."""
-        identity = [self.suite, self.task, self.model, self.setting, self.versions]
-        return hashlib.sha256(canonical(identity).encode()).hexdigest()[:16]
+    member: Member
+    state: State
+    seconds: float = 0.0
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Result:
-    """One member's outcome."""
+class ScoredMember:
+    """What the store keeps of one member under one evaluation."""
 
-    member: Mapping[str, Any]
+    member: Member
     state: State
-    measures: Mapping[str, float]
-    seconds: float
+    measures: Mapping[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
     detail: Mapping[str, Any] = field(default_factory=dict)
-    environment: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.state is not State.FINISHED and self.measures:
             raise ValueError(f"A {self.state.value} member has no scores, but {dict(self.measures)} was given.")
 
 
-def canonical(value: Any) -> str:
-    """JSON with sorted keys and no spaces; NaN is refused, so it can never be stored as a score."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+@dataclass(frozen=True)
+class Result:
+    """One member under one evaluation, as tables read it: its training and its scores together."""
+
+    member: Member
+    state: State
+    measures: Mapping[str, float]
+    seconds: float
+    detail: Mapping[str, Any]
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """All members of one training under one evaluation. Members that diverged or failed are among them."""
+
+    training: Training
+    evaluation: Evaluation
+    results: tuple[Result, ...]
+
+
+@dataclass(frozen=True)
+class Written:
+    """The description of a training as it was written: by this version, or by an earlier one.
+
+    `evaluation` is there for rows of schema 1, which kept a training and its only evaluation together.
+    """
+
+    suite: str
+    task: str
+    model: str
+    engine: str
+    setting: Mapping[str, Any]
+    versions: Mapping[str, Any]
+    format: int
+
+
+Upgrade = Callable[[Written], tuple[Training, Evaluation | None]]
+"""What a written description means today. An evaluation comes back for rows of schema 1 alone."""
+
+
+def as_written(written: Written) -> tuple[Training, Evaluation | None]:
+    """The upgrade that changes nothing."""
+    return Training(*(getattr(written, name) for name in Training.__dataclass_fields__)), None
+
+
+class _Row(NamedTuple):
+    """Where a training stands in the file, and what it means today."""
+
+    key: str  # as written
+    is_old: bool  # in the tables of schema 1
+    training: Training
+    evaluation: Evaluation | None
 
 
 class Store:
@@ -96,20 +158,14 @@ class Store:
     `Store(folder)` makes the folder and the file where they are missing; `Store.open(folder)` reads only what is there.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, upgrade: Upgrade = as_written) -> None:
         self.folder = folder
         self.path = folder / "results.db"
+        self._upgrade = upgrade
+        self._read_only = False
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            with self._connect() as db:
-                version = db.execute("PRAGMA user_version").fetchone()[0]
-                if version == 0:
-                    db.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;")
-                elif version > SCHEMA:
-                    raise UsageError(
-                        f"`{self.path}` has schema {version}, written by a newer Humboldt; this one knows schemas up "
-                        f"to {SCHEMA}. Update Humboldt, or choose another folder with --out."
-                    )
+            self._prepare()
         except (OSError, sqlite3.OperationalError) as error:
             raise UsageError(
                 f"Results cannot be written to `{folder}`: {error}. Choose a folder that can be written with --out."
@@ -120,89 +176,212 @@ class Store:
             ) from error
 
     @classmethod
-    def open(cls, folder: Path) -> "Store":
-        """The store of a folder that already has results."""
-        if not (folder / "results.db").is_file():
+    def open(cls, folder: Path, upgrade: Upgrade = as_written) -> "Store":
+        """The store of a folder that already has results, for reading only."""
+        store = cls.__new__(cls)
+        store.folder, store.path, store._upgrade, store._read_only = folder, folder / "results.db", upgrade, True
+        if not store.path.is_file():
             raise UsageError(
                 f"There are no results in `{folder}`: it has no file results.db. "
                 f"Run `humboldt run SUITE --out {folder}` first, or give the folder of an earlier run."
             )
-        return cls(folder)
+        try:
+            with store._connect() as db:
+                store._check(db)
+        except sqlite3.DatabaseError as error:
+            raise UsageError(f"`{store.path}` is not a Humboldt database: {error}. Give the folder of a run.") from error
+        return store
+
+    def _prepare(self) -> None:
+        with self._connect() as db:
+            version = self._check(db)
+            if version < SCHEMA:  # the tables of schema 1 stay as they are, and are read from then on
+                marks = f"PRAGMA user_version = {SCHEMA}; PRAGMA application_id = {APPLICATION};"
+                db.executescript(f"BEGIN IMMEDIATE; {_TABLES} {marks} COMMIT;")
+
+    def _check(self, db: sqlite3.Connection) -> int:
+        """The file's schema; an error if it is not ours, or newer than this program."""
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version > SCHEMA:
+            raise UsageError(
+                f"`{self.path}` has schema {version}, written by a newer Humboldt; this one knows schemas up "
+                f"to {SCHEMA}. Update Humboldt, or choose another folder with --out."
+            )
+        tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if tables and not tables >= ({"runs", "results"} if version == 1 else {"trainings", "members"}):
+            raise sqlite3.DatabaseError("it belongs to another program")
+        return version
 
     @contextmanager
     def _connect(self) -> Iterator[sqlite3.Connection]:
+        if self._read_only:
+            with self._connect_to_read() as db:
+                yield db
+            return
         with closing(sqlite3.connect(self.path, timeout=60, isolation_level=None)) as db:
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")  # a finished row survives a power cut
             db.execute("PRAGMA foreign_keys = ON")
             yield db
 
-    def checkpoint_folder(self, run: Run, members: Iterable[Mapping[str, Any]]) -> Path:
-        """Where the half-done training of these members is kept."""
-        group = hashlib.sha256(canonical(sorted(canonical(member) for member in members)).encode()).hexdigest()[:8]
-        return self.folder / "checkpoints" / f"{run.key}-{group}"
+    @contextmanager
+    def _connect_to_read(self) -> Iterator[sqlite3.Connection]:
+        """A connection that cannot write. What a killed run has left in its log is read, too: from a copy, where the
+        folder is read-only."""
+        with tempfile.TemporaryDirectory() as copies:
+            try:
+                db = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro", uri=True, timeout=60)
+                db.execute("SELECT count(*) FROM sqlite_master")
+            except sqlite3.OperationalError:
+                for path in (self.path, self.path.with_name("results.db-wal")):
+                    if path.is_file():
+                        (Path(copies) / path.name).write_bytes(path.read_bytes())
+                db = sqlite3.connect(Path(copies) / self.path.name)
+            with closing(db):
+                yield db
 
-    def add(self, run: Run, results: Iterable[Result]) -> None:
-        """Adds results, all or none. A member that is there already is left as it is; failures are replaced."""
-        rows = [
-            (
-                run.key,
-                canonical(result.member),
-                result.state.value,
-                canonical(result.measures),
-                canonical(result.detail),
-                canonical(result.environment),
-                result.seconds,
-                datetime.now(UTC).isoformat(timespec="seconds"),
-            )
-            for result in results
-        ]
-        described = (
-            run.key,
-            run.suite,
-            run.task,
-            run.model,
-            run.label,
-            canonical(run.setting),
-            canonical(run.versions),
-        )
+    def checkpoint_folder(self, training: Training, members: Iterable[Member]) -> Path:
+        """Where the half-done training of these members is kept."""
+        group = short_hash(sorted(canonical(member) for member in members), 8)
+        return self.folder / "checkpoints" / f"{training.key}-{group}"
+
+    def weights_path(self, training: Training, member: Member) -> Path:
+        """Where a trained member is kept."""
+        return self.folder / "weights" / training.key / f"{short_hash(member)}.weights"
+
+    def add(
+        self,
+        training: Training,
+        trained: Iterable[TrainedMember] = (),
+        scored: Iterable[tuple[Evaluation, Iterable[ScoredMember]]] = (),
+        *,
+        format: int = 1,
+    ) -> None:
+        """Adds results, all or none. What is there already is left as it is; a member's own failure is replaced."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
         with self._connect() as db:
             db.execute("BEGIN IMMEDIATE")
-            db.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", described)
-            db.execute("DELETE FROM results WHERE run = ? AND state = 'failed'", (run.key,))
-            db.executemany("INSERT OR IGNORE INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            db.execute(
+                "INSERT OR IGNORE INTO trainings VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(training.key, training.suite, training.task, training.model, training.engine),
+                    *(canonical(training.setting), canonical(training.versions), format),
+                ),
+            )
+            for one in trained:
+                member = canonical(one.member)
+                texts = one.state.value, canonical(one.detail), canonical(one.environment)
+                db.execute(
+                    "DELETE FROM members WHERE training = ? AND member = ? AND state = 'failed'", (training.key, member)
+                )
+                db.execute(
+                    "INSERT OR IGNORE INTO members VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (training.key, member, *texts, one.seconds, now),
+                )
+            for evaluation, results in scored:
+                key = evaluation.key_for(training)
+                about = training.key, evaluation.name, canonical(evaluation.setting), canonical(evaluation.version)
+                db.execute("INSERT OR IGNORE INTO evaluations VALUES (?, ?, ?, ?, ?)", (key, *about))
+                for one in results:
+                    member = canonical(one.member)
+                    texts = one.state.value, canonical(one.measures), canonical(one.detail)
+                    db.execute(
+                        "DELETE FROM scores WHERE evaluation = ? AND member = ? AND state = 'failed'", (key, member)
+                    )
+                    db.execute(
+                        "INSERT OR IGNORE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)",
+                        (key, member, *texts, one.seconds, now),
+                    )
             db.execute("COMMIT")
 
-    def finished(self, run: Run) -> set[str]:
-        """The members of a run that need not be trained again, as canonical JSON. Failed ones are tried again."""
+    def trained(self, training: Training) -> dict[str, State]:
+        """The members whose training is over, as canonical JSON, and how it ended. Failed ones are tried again."""
+        found: dict[str, State] = {}
         with self._connect() as db:
-            found = db.execute("SELECT member FROM results WHERE run = ? AND state != 'failed'", (run.key,))
-            return {member for (member,) in found}
+            for row in self._rows(db):
+                if row.training.key == training.key:
+                    table, column = ("results", "run") if row.is_old else ("members", "training")
+                    states = db.execute(
+                        f"SELECT member, state FROM {table} WHERE {column} = ? AND state != 'failed'", (row.key,)
+                    )
+                    found |= {member: State(state) for member, state in states}
+        return found
 
-    def runs(self, suite: str | None = None) -> list[tuple[Run, list[Result]]]:
-        """All runs with their results, oldest first."""
+    def scored(self, training: Training, evaluation: Evaluation) -> set[str]:
+        """The members that need not be scored again, as canonical JSON."""
+        return {
+            canonical(result.member)
+            for scores in self.scores(training.suite, only=training)
+            if scores.evaluation.key_for(training) == evaluation.key_for(training)
+            for result in scores.results
+            if result.state is not State.FAILED
+        }
+
+    def scores(self, suite: str | None = None, *, only: Training | None = None) -> list[Scores]:
+        """All evaluations with their members, oldest first."""
         with self._connect() as db:
-            found = db.execute("SELECT run, suite, task, model, label, setting, versions FROM runs ORDER BY rowid")
-            pairs = []
-            for key, run_suite, task, model, label, setting, versions in found.fetchall():
-                if suite not in (None, run_suite):
-                    continue
-                results = db.execute(
-                    "SELECT member, state, measures, detail, environment, seconds FROM results WHERE run = ? "
-                    "ORDER BY rowid",
-                    (key,),
-                )
-                run = Run(run_suite, task, model, label, json.loads(setting), json.loads(versions))
-                pairs.append((run, [_result(*row) for row in results.fetchall()]))
-            return pairs
+            found = []
+            for row in self._rows(db):
+                if suite in (None, row.training.suite) and (only is None or only.key == row.training.key):
+                    found.extend(_old_scores(db, row) if row.is_old else _scores(db, row))
+            return found
+
+    def _rows(self, db: sqlite3.Connection) -> list[_Row]:
+        rows = []
+        tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if "runs" in tables:
+            old = db.execute("SELECT run, suite, task, model, setting, versions FROM runs ORDER BY rowid")
+            for key, suite, task, model, setting, versions in old.fetchall():
+                written = Written(suite, task, model, "", json.loads(setting), json.loads(versions), 1)
+                rows.append(_Row(key, True, *self._upgrade(written)))
+        if "trainings" in tables:
+            new = db.execute("SELECT * FROM trainings ORDER BY rowid")
+            for key, suite, task, model, engine, setting, versions, format_ in new.fetchall():
+                written = Written(suite, task, model, engine, json.loads(setting), json.loads(versions), format_)
+                rows.append(_Row(key, False, *self._upgrade(written)))
+        return rows
 
 
-def _result(member: str, state: str, measures: str, detail: str, environment: str, seconds: float) -> Result:
-    return Result(
-        member=json.loads(member),
-        state=State(state),
-        measures=json.loads(measures),
-        seconds=seconds,
-        detail=json.loads(detail),
-        environment=json.loads(environment),
+def _old_scores(db: sqlite3.Connection, row: _Row) -> list[Scores]:
+    found = db.execute(
+        "SELECT member, state, measures, detail, environment, seconds FROM results WHERE run = ? ORDER BY rowid",
+        (row.key,),
     )
+    results = [
+        Result(
+            json.loads(member), State(state), json.loads(measures), seconds, json.loads(detail), json.loads(environment)
+        )
+        for member, state, measures, detail, environment, seconds in found.fetchall()
+    ]
+    evaluation = row.evaluation or Evaluation("unknown")
+    return [Scores(row.training, evaluation, tuple(results))]
+
+
+def _scores(db: sqlite3.Connection, row: _Row) -> list[Scores]:
+    members = db.execute(
+        "SELECT member, state, detail, environment, seconds FROM members WHERE training = ? ORDER BY rowid", (row.key,)
+    ).fetchall()
+    found = []
+    evaluations = db.execute(
+        "SELECT evaluation, name, setting, version FROM evaluations WHERE training = ? ORDER BY rowid", (row.key,)
+    )
+    for key, name, setting, version in evaluations.fetchall():
+        scored = {
+            member: (State(state), json.loads(measures), json.loads(detail), seconds)
+            for member, state, measures, detail, seconds in db.execute(
+                "SELECT member, state, measures, detail, seconds FROM scores WHERE evaluation = ?", (key,)
+            )
+        }
+        results = []
+        for member, trained, detail, environment, seconds in members:
+            state, own = State(trained), json.loads(detail)
+            if state is State.FINISHED:
+                if member not in scored:  # trained, but not asked about yet
+                    continue
+                state, measures, more, extra = scored[member]
+                seconds, own = seconds + extra, {**own, **more}
+            else:
+                measures = {}
+            results.append(Result(json.loads(member), state, measures, seconds, own, json.loads(environment)))
+        found.append(Scores(row.training, Evaluation(name, json.loads(setting), json.loads(version)), tuple(results)))
+    return found

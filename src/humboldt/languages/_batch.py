@@ -15,6 +15,8 @@ class Batch:
     - `targets`, `target_mask`: shape `(batch, target time)`; what it should say, and which of it counts. Where a model
       answers at every step of its input (next symbol, transduction) the two time axes are the same.
     - `weight`: shape `(batch,)`; how often each row counts in the loss.
+
+    Where every member of a training has examples of its own, all arrays begin with an axis of members.
     """
 
     tokens: np.ndarray
@@ -26,13 +28,13 @@ class Batch:
     @property
     def time(self) -> int:
         """Length of the longest row."""
-        return self.tokens.shape[1]
+        return self.tokens.shape[-1]
 
     def padded(self, time: int) -> "Batch":
         """The same batch, padded to `time` steps."""
 
         def pad(array: np.ndarray) -> np.ndarray:
-            return np.pad(array, ((0, 0), (0, time - array.shape[1])))
+            return np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, time - array.shape[-1])])
 
         return Batch(pad(self.tokens), pad(self.mask), pad(self.targets), pad(self.target_mask), self.weight)
 

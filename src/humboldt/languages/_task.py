@@ -9,7 +9,7 @@ from humboldt.languages._alphabet import Alphabet
 from humboldt.registry import Registry
 
 
-class Problem(enum.Enum):
+class ProblemKind(enum.Enum):
     """What a learner is asked for."""
 
     NEXT_SYMBOL = "next symbol"
@@ -25,7 +25,7 @@ class AbstractTask(ABC):
     spaces; a contract test holds the oracle to them.
     """
 
-    problem: ClassVar[Problem]
+    problem: ClassVar[ProblemKind]
     input_alphabet: Alphabet  # of the instance where it depends on the task's settings
     output_alphabet: Alphabet
     chance: ClassVar[float]
@@ -36,4 +36,4 @@ class AbstractTask(ABC):
         """The target of one input, computed in the slow and obvious way."""
 
 
-tasks: Registry[type[AbstractTask]] = Registry("task", "humboldt.languages", nested=True)
+tasks: Registry[type[AbstractTask]] = Registry("task", "humboldt.languages", layout="files in folders")

@@ -3,27 +3,39 @@
 import csv
 import io
 import json
+import textwrap
 from collections.abc import Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 
-class TableLike(Protocol):
-    """What is needed of a table: a title, columns, rows of text, and notes below."""
+@dataclass(frozen=True)
+class Record:
+    """One number with its company: the flat form of `--json`."""
 
-    @property
-    def title(self) -> str: ...
-    @property
-    def columns(self) -> tuple[str, ...]: ...
-    @property
-    def rows(self) -> tuple[tuple[str, ...], ...]: ...
-    @property
-    def notes(self) -> tuple[str, ...]: ...
+    suite: str
+    task: str
+    model: str
+    setting: str
+    measure: str
+    statistic: str
+    value: float | str
+    members: int
+    published: float | str | None
 
 
-def as_text(tables: Sequence[TableLike], *, width: int = 120) -> str:
+@dataclass(frozen=True)
+class Table:
+    """A table as the paper lays it out, with rows of text and notes below."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+def as_text(tables: Sequence[Table], *, width: int = 120) -> str:
     """Aligned text, the same on a terminal and in a file. Columns named `paper` are the published numbers."""
-    import textwrap
-
     blocks = []
     for table in tables:
         grid = [table.columns, *table.rows]

@@ -1,10 +1,13 @@
-"""One paper each: its tasks, models, protocol, presets and table layout.
+"""One paper each: its tasks, models, protocol, presets and table layout, in a folder of its own.
 
-The half of a suite that plans, samples, scores and tabulates imports neither JAX nor torch; what trains is in a file
-of its own and imported when it is needed.
+What every suite does is in `base`. None of it imports JAX or torch: engines train.
 """
 
-from humboldt.registry import Registry
-from humboldt.suites._base import AbstractSuite
+from typing import TYPE_CHECKING
 
-suites: Registry[AbstractSuite] = Registry("suite", "humboldt.suites")
+from humboldt.registry import Registry
+
+if TYPE_CHECKING:
+    from humboldt.suites.base import AbstractSuite
+
+suites: "Registry[AbstractSuite]" = Registry("suite", "humboldt.suites", layout="folders")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from humboldt.errors import UsageError
-from humboldt.languages import Problem
+from humboldt.languages import ProblemKind
 from humboldt.languages.syntax._base import choose
 
 from .helpers import NAMES, categories, decode, make, skeletons, strings
@@ -17,7 +17,7 @@ from .helpers import NAMES, categories, decode, make, skeletons, strings
 @pytest.mark.parametrize("name", NAMES)
 def test_declares_a_classification(name):
     task = make(name, terminals=3)
-    assert task.problem is Problem.CLASSIFICATION
+    assert task.problem is ProblemKind.CLASSIFICATION
     assert task.output_alphabet.symbols == ("ungrammatical", "grammatical")
     assert len(task.input_alphabet) == 3 * len(task.categories) == len(task.symbol_categories)
     for symbol, category in zip(task.input_alphabet.symbols, task.symbol_categories, strict=True):

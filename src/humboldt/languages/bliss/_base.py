@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from humboldt.errors import UsageError
-from humboldt.languages import AbstractTask, Problem
+from humboldt.languages import AbstractTask, ProblemKind
 from humboldt.languages._chart import outside, spell
 from humboldt.languages._grammar import Grammar
 from humboldt.languages.bliss._automaton import AbstractAutomaton
@@ -34,7 +34,7 @@ class AbstractLanguage(AbstractTask):
     and `{half}` for p, 1 - p and p / 2; it is empty where no context-free grammar exists.
     """
 
-    problem = Problem.NEXT_SYMBOL
+    problem = ProblemKind.NEXT_SYMBOL
     measure: ClassVar[Measure]
     rules: ClassVar[str] = ""
     automaton: ClassVar[AbstractAutomaton]

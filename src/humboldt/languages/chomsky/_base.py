@@ -2,15 +2,12 @@
 
 import enum
 from abc import abstractmethod
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import numpy as np
 
 from humboldt.errors import UsageError
-from humboldt.languages import AbstractTask, Pairs, Problem
-
-T = TypeVar("T")
-
+from humboldt.languages import AbstractTask, Pairs, ProblemKind
 
 class Level(enum.Enum):
     """The automaton that the transduction needs (paper, section 3)."""
@@ -26,7 +23,7 @@ class AbstractTransduction(AbstractTask):
     `shortest` is the smallest length for which the task makes sense.
     """
 
-    problem = Problem.TRANSDUCTION
+    problem = ProblemKind.TRANSDUCTION
     level: ClassVar[Level]
     shortest: ClassVar[int] = 1
 
@@ -42,10 +39,3 @@ class AbstractTransduction(AbstractTask):
     @abstractmethod
     def _sample(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
         """`sample` for a length that is long enough."""
-
-
-def one_of(option: str, value: T, allowed: tuple[T, ...]) -> T:
-    """`value`, if it is one of those that `option` can take."""
-    if value not in allowed:
-        raise UsageError(f"{option}={value!r} is not possible. Choose {' or '.join(repr(each) for each in allowed)}.")
-    return value

@@ -7,11 +7,13 @@ from typing import Literal
 import numpy as np
 
 from humboldt.languages import Alphabet, Pairs, tasks
-from humboldt.languages.chomsky._base import AbstractTransduction, Level, one_of
+from humboldt.languages.chomsky._base import AbstractTransduction, Level
 from humboldt.languages.chomsky._binary import draw_positive, to_bits, to_integers
+from humboldt.settings import setting, settings
 
 
 @tasks.register("chomsky/compute_sqrt", version=1)
+@settings
 class ComputeSqrt(AbstractTransduction):
     """The floor of the square root of a binary number, least significant digit first.   101001 -> 011 (37, 6)
 
@@ -24,13 +26,12 @@ class ComputeSqrt(AbstractTransduction):
     - `endian`: `"little"`, or `"big"` for most significant digit first, as in the paper's released code.
     """
 
+    endian: Literal["little", "big"] = setting("little", "which digit comes first: the least significant one, or the most significant one as in the released code")
+
     level = Level.CONTEXT_SENSITIVE
     input_alphabet = output_alphabet = Alphabet(("0", "1"))
     chance = 0.5
     examples = (("1 0 1 0 0 1", "0 1 1"), ("1 0 0 0 1 0", "0 0 1"), ("1 1 1", "0 1"), ("1", "1"), ("0 1 0 0", "1 0"))
-
-    def __init__(self, *, endian: Literal["little", "big"] = "little") -> None:
-        self.endian = one_of("endian", endian, ("little", "big"))
 
     def _sample(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
         bits = draw_positive(rng, np.ones((count, length), bool))

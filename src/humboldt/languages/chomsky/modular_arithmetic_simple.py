@@ -7,7 +7,8 @@ import numpy as np
 
 from humboldt.errors import UsageError
 from humboldt.languages import Alphabet, Pairs, tasks
-from humboldt.languages.chomsky._base import AbstractTransduction, Level, one_of
+from humboldt.languages.chomsky._base import AbstractTransduction, Level
+from humboldt.settings import setting, settings
 
 MODULUS = 5
 DIGITS = ("0", "1", "2", "3", "4")
@@ -15,6 +16,7 @@ PLUS, MINUS, TIMES = 5, 6, 7  # ids of the operators
 
 
 @tasks.register("chomsky/modular_arithmetic_simple", version=1)
+@settings
 class ModularArithmeticSimple(AbstractTransduction):
     """The value modulo 5 of digits joined by `+ - *`, without brackets.   1+2-4 -> 4
 
@@ -26,14 +28,13 @@ class ModularArithmeticSimple(AbstractTransduction):
       one before, as its released code does.
     """
 
+    even_length: Literal["lengthen", "shorten"] = setting("lengthen", "what happens to an even length, at which there is no expression: the paper lengthens it, the released code shortens it")
+
     level = Level.REGULAR
     input_alphabet = Alphabet((*DIGITS, "+", "-", "*"))
     output_alphabet = Alphabet(DIGITS)
     chance = 0.2
     examples = (("1 + 2 - 4", "4"), ("1 + 2 * 3", "2"), ("2 - 4 * 4 * 2", "0"), ("3", "3"))
-
-    def __init__(self, *, even_length: Literal["lengthen", "shorten"] = "lengthen") -> None:
-        self.even_length = one_of("even_length", even_length, ("lengthen", "shorten"))
 
     def _sample(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
         terms = length // 2 + 1 if self.even_length == "lengthen" else (length + 1) // 2

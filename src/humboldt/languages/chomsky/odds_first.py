@@ -6,10 +6,12 @@ from typing import Literal
 import numpy as np
 
 from humboldt.languages import Alphabet, Pairs, tasks
-from humboldt.languages.chomsky._base import AbstractTransduction, Level, one_of
+from humboldt.languages.chomsky._base import AbstractTransduction, Level
+from humboldt.settings import setting, settings
 
 
 @tasks.register("chomsky/odds_first", version=1)
+@settings
 class OddsFirst(AbstractTransduction):
     """The symbols at odd places, then those at even places, counted from one.   aaabaa -> aaaaba
 
@@ -18,13 +20,12 @@ class OddsFirst(AbstractTransduction):
     - `order`: `"paper"` as above; `"code"` puts the even places first, as the paper's released code does.
     """
 
+    order: Literal["paper", "code"] = setting("paper", "which places come first: the odd ones, or the even ones as in the released code")
+
     level = Level.CONTEXT_SENSITIVE
     input_alphabet = output_alphabet = Alphabet(("a", "b"))
     chance = 0.5
     examples = (("a a a b a a", "a a a a b a"), ("a b a b b", "a a b b b"), ("b a", "b a"), ("a", "a"))
-
-    def __init__(self, *, order: Literal["paper", "code"] = "paper") -> None:
-        self.order = one_of("order", order, ("paper", "code"))
 
     def _sample(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
         strings = rng.integers(0, 2, (count, length), np.int32)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from humboldt.errors import UsageError
-from humboldt.languages import AbstractTask, Alphabet, Problem
+from humboldt.languages import AbstractTask, Alphabet, ProblemKind
 from humboldt.languages.syntax._terminals import Terminals
 
 
@@ -28,7 +28,7 @@ class AbstractPseudoLanguage(AbstractTask):
     abstract methods. Lengths are always drawn uniformly from those the language has.
     """
 
-    problem = Problem.CLASSIFICATION
+    problem = ProblemKind.CLASSIFICATION
     output_alphabet = Alphabet(("ungrammatical", "grammatical"))  # so that a label is 1 for a string of the language
     chance = 0.5
     categories: ClassVar[tuple[str, ...]]

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
-from humboldt.training._members import over_members
-from humboldt.training._recipe import Recipe
+from humboldt.training.base import Recipe, Schedule
+from humboldt.training.ensemble.members import over_members
 
 
 class Learners(NamedTuple):
@@ -20,7 +20,7 @@ class Learners(NamedTuple):
     diverged_at: Int[Array, " member"]  # the step whose loss or gradient was not finite; -1 while all is well
 
 
-class Knobs(NamedTuple):
+class MemberValues(NamedTuple):
     """Numbers that may differ between members."""
 
     learning_rate: Float[Array, " member"]
@@ -29,16 +29,29 @@ class Knobs(NamedTuple):
     key: PRNGKeyArray  # for dropout, shape (member,)
 
 
-class Chunk(NamedTuple):
-    """Consecutive batches, padded to the same time. `bucket` says how much of the time each one really needs."""
+class Clock(NamedTuple):
+    """Which steps a chunk holds. `bucket` says how much of the padded time each batch really needs."""
 
     step: Int[Array, " step"]
     bucket: Int[Array, " step"]
-    tokens: Int[Array, "step batch time"]
-    mask: Bool[Array, "step batch time"]
-    targets: Int[Array, "step batch target_time"]
-    target_mask: Bool[Array, "step batch target_time"]
-    weight: Float[Array, "step batch"]
+
+
+class Examples(NamedTuple):
+    """Consecutive batches, padded to the same time. Where members have examples of their own, every array begins with
+    an axis of members."""
+
+    tokens: Int[Array, "*member step batch time"]
+    mask: Bool[Array, "*member step batch time"]
+    targets: Int[Array, "*member step batch target_time"]
+    target_mask: Bool[Array, "*member step batch target_time"]
+    weight: Float[Array, "*member step batch"]
+
+
+class Chunk(NamedTuple):
+    """The data of one call of the compiled program."""
+
+    clock: Clock
+    examples: Examples
 
 
 class Curve(NamedTuple):
@@ -60,14 +73,32 @@ def example_loss(
     return (total / count if reduction == "mean" else total), correct
 
 
+def transformation(recipe: Recipe) -> optax.GradientTransformation:
+    """Gradient to update, up to the member's learning rate (and sign)."""
+    clip = optax.identity() if recipe.gradient_clip is None else optax.clip_by_global_norm(recipe.gradient_clip)
+    first, second = recipe.betas
+    momentum = optax.trace(recipe.momentum, recipe.nesterov) if recipe.momentum else optax.identity()
+    scale = momentum if recipe.optimiser == "sgd" else optax.scale_by_adam(first, second)
+    decay = optax.add_decayed_weights(1e-2) if recipe.optimiser == "adamw" else optax.identity()
+    return optax.chain(clip, scale, decay)
+
+
+def learning_rate_factor(schedule: Schedule, step: Int[Array, ""]) -> Float[Array, ""]:
+    """What the learning rate of step number `step` (counted from 0) is multiplied by."""
+    done = (step + 1).astype(jnp.float32)
+    rising = schedule.start + (1 - schedule.start) * done / schedule.warm_up
+    falling = jnp.sqrt(schedule.warm_up / done) if schedule.decay == "inverse_square_root" else jnp.ones_like(done)
+    return jnp.where(done < schedule.warm_up, rising, falling)
+
+
 def train_step(
-    static: PyTree, recipe: Recipe, learner: Learners, knobs: Knobs, batch: Chunk
+    static: PyTree, recipe: Recipe, learner: Learners, values: MemberValues, step: Int[Array, ""], batch: Examples
 ) -> tuple[Learners, tuple[Array, Array]]:
     """One step of one member on one batch."""
 
     def loss_of(weights: PyTree) -> tuple[Array, tuple[Array, Array]]:
         model = eqx.combine(jax.tree.map(lambda w: w.astype(recipe.precision), weights), static)
-        keys = jax.random.split(jax.random.fold_in(knobs.key, batch.step), len(batch.tokens))
+        keys = jax.random.split(jax.random.fold_in(values.key, step), len(batch.tokens))
         logits = jax.vmap(lambda tokens, mask, key: model(tokens, mask, key=key))(batch.tokens, batch.mask, keys)
         losses, corrects = jax.vmap(example_loss, (0, 0, 0, None))(
             logits, batch.targets, batch.target_mask, recipe.loss
@@ -75,17 +106,20 @@ def train_step(
         share = batch.weight / batch.weight.sum()
         loss, accuracy = (share * losses).sum(), (share * corrects).sum()
         leaves = jax.tree.leaves(weights)
-        penalty = knobs.l1 * sum(jnp.abs(x).sum() for x in leaves) + knobs.l2 * sum((x**2).sum() for x in leaves)
+        penalty = values.l1 * sum(jnp.abs(x).sum() for x in leaves) + values.l2 * sum((x**2).sum() for x in leaves)
         return loss + penalty, (loss, accuracy)
 
     (_, (loss, accuracy)), gradient = jax.value_and_grad(loss_of, has_aux=True)(learner.weights)
     with jax.numpy_dtype_promotion("standard"):  # Optax mixes types; our own code does not
-        updates, optimiser = recipe.transformation().update(gradient, learner.optimiser, learner.weights)
-    weights = jax.tree.map(lambda w, u: w - knobs.learning_rate * u, learner.weights, updates)
+        updates, optimiser = transformation(recipe).update(gradient, learner.optimiser, learner.weights)
+    rate = values.learning_rate
+    if recipe.schedule is not None:
+        rate = rate * learning_rate_factor(recipe.schedule, step)
+    weights = jax.tree.map(lambda w, u: w - rate * u, learner.weights, updates)
 
     finite = jnp.isfinite(loss) & jnp.isfinite(optax.tree.norm(gradient))
     alive = (learner.diverged_at < 0) & finite
-    diverged_at = jnp.where((learner.diverged_at < 0) & ~finite, batch.step, learner.diverged_at)
+    diverged_at = jnp.where((learner.diverged_at < 0) & ~finite, step, learner.diverged_at)
     # A diverged member keeps its last good weights and is not touched again.
     weights, optimiser = jax.tree.map(
         lambda new, old: jnp.where(alive, new, old), (weights, optimiser), (learner.weights, learner.optimiser)
@@ -99,7 +133,8 @@ class Work(NamedTuple):
     static: PyTree
     recipe: Recipe
     buckets: tuple[int, ...]
-    knobs: Knobs
+    has_own_examples: bool
+    values: MemberValues
     chunk: Chunk
 
 
@@ -109,31 +144,33 @@ def train_chunk(work: Work, learners: Learners) -> tuple[Learners, Curve]:
 
     Every batch of a chunk has the same padded shape, but a short batch only runs the time steps of its bucket: the
     buckets are branches of one compiled program, so no length ever causes a compilation. `bucket == len(buckets)`
-    marks filling at the end of the last chunk, which does nothing.
+    marks filling at the end of a chunk, which does nothing.
     """
-    static, recipe, buckets, knobs, chunk = work
 
-    def member(learner: Learners, knobs: Knobs, chunk: Chunk) -> tuple[Learners, Curve]:
-        def step(learner: Learners, batch: Chunk) -> tuple[Learners, Any]:
+    def member(learner: Learners, values: MemberValues, clock: Clock, examples: Examples) -> tuple[Learners, Curve]:
+        def step(learner: Learners, inputs: tuple[Clock, Examples]) -> tuple[Learners, Any]:
+            now, batch = inputs
+
             def at(time: int) -> Any:
-                def branch(learner: Learners, batch: Chunk) -> Any:
+                def branch(learner: Learners, batch: Examples) -> Any:
                     short = batch._replace(
                         tokens=batch.tokens[:, :time],
                         mask=batch.mask[:, :time],
                         targets=batch.targets[:, :time],
                         target_mask=batch.target_mask[:, :time],
                     )
-                    return train_step(static, recipe, learner, knobs, short)
+                    return train_step(work.static, work.recipe, learner, values, now.step, short)
 
                 return branch
 
-            def nothing(learner: Learners, batch: Chunk) -> Any:
+            def nothing(learner: Learners, batch: Examples) -> Any:
                 del batch
                 return learner, (jnp.nan, jnp.nan)
 
-            return jax.lax.switch(batch.bucket, [*map(at, buckets), nothing], learner, batch)
+            return jax.lax.switch(now.bucket, [*map(at, work.buckets), nothing], learner, batch)
 
-        learner, (loss, accuracy) = jax.lax.scan(step, learner, chunk)
+        learner, (loss, accuracy) = jax.lax.scan(step, learner, (clock, examples))
         return learner, Curve(loss, accuracy)
 
-    return over_members(member, (0, 0, None))(learners, knobs, chunk)
+    axes = (0, 0, None, 0 if work.has_own_examples else None)
+    return over_members(member, axes)(learners, work.values, work.chunk.clock, work.chunk.examples)

@@ -6,14 +6,14 @@ import pytest
 
 from humboldt.errors import UsageError
 from humboldt.languages import tasks
-from humboldt.languages.chomsky import _conformance, _golden
-from humboldt.languages.chomsky._conformance import Report, check_file
-from humboldt.languages.chomsky._forms import FORMS
-from humboldt.languages.chomsky._readings import READINGS, Symbols
+from humboldt.suites.chomsky.conformance import check, golden
+from humboldt.suites.chomsky.conformance.check import Report, check_file
+from humboldt.suites.chomsky.conformance.forms import FORMS
+from humboldt.suites.chomsky.conformance.readings import READINGS, Symbols
 
 NAMES = [name.removeprefix("chomsky/") for name in tasks.names("chomsky/")]
 GOLDEN = {
-    name: [json.loads(line) for line in _golden.path(name).read_text(encoding="utf-8").splitlines()] for name in NAMES
+    name: [json.loads(line) for line in golden.path(name).read_text(encoding="utf-8").splitlines()] for name in NAMES
 }
 
 
@@ -29,7 +29,7 @@ def check(name: str, change: Callable[[Symbols, Symbols], Symbols]) -> Report:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_golden_vectors_agree(name: str):
-    report = check_file(name, _golden.path(name).read_text(encoding="utf-8").splitlines(keepends=True))
+    report = check_file(name, golden.path(name).read_text(encoding="utf-8").splitlines(keepends=True))
     assert report.agrees and not report.explanations
     assert str(report) == f"chomsky/{name}: all {len(GOLDEN[name])} examples agree with the definition."
 

@@ -8,8 +8,8 @@ from typing import Any
 from humboldt.errors import UsageError
 from humboldt.languages import tasks
 from humboldt.languages.chomsky._base import AbstractTransduction
-from humboldt.languages.chomsky._forms import ABSENT, FORMS, SPELLINGS
-from humboldt.languages.chomsky._readings import READINGS, Symbols
+from humboldt.suites.chomsky.conformance.forms import ABSENT, FORMS, SPELLINGS
+from humboldt.suites.chomsky.conformance.readings import READINGS, Symbols
 
 PREFIX = "chomsky/"
 EXPECTED = 'Every line is a JSON object like {"input": "a b", "target": "b a"}, with single spaces between symbols.'
@@ -175,9 +175,9 @@ def _explain(name: str, examples: list[_Example]) -> list[Explanation]:
         return []
     short = name.removeprefix(PREFIX)
     meanings = {"": [each.expected for each in examples]}
-    meanings |= {reading.says: [reading.target(each.symbols) for each in examples] for reading in READINGS[short]}
+    meanings |= {reading.says: [reading.target(each.symbols) for each in examples] for reading in READINGS.get(short, ())}
     spellings = {"": [each.given for each in examples]}
-    spellings |= {form.says: [form.undo(each.given, each.symbols) for each in examples] for form in FORMS[short]}
+    spellings |= {form.says: [form.undo(each.given, each.symbols) for each in examples] for form in FORMS.get(short, ())}
     alone, together = [], []
     for reading, meant in meanings.items():
         seen = set()

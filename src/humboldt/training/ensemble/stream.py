@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from humboldt.languages import Batch
-from humboldt.training._steps import Chunk
+from humboldt.training.ensemble.steps import Chunk, Clock, Examples
 
 Stream = Callable[[int], Batch]
 """Batch number `i`, a function of `i` alone: a resumed run sees the same data."""
@@ -23,7 +23,9 @@ def buckets_for(longest: int, *, most: int = 8) -> tuple[int, ...]:
     return (*range(step, longest, step), longest)
 
 
-def make_chunk(stream: Stream, first: int, last: int, size: int, buckets: tuple[int, ...]) -> Chunk:
+def make_chunk(
+    stream: Stream, first: int, last: int, size: int, buckets: tuple[int, ...], *, has_own_examples: bool = False
+) -> Chunk:
     """Batches `first`..`last - 1`, filled up to `size` steps."""
     time = buckets[-1]
     batches = [stream(i) for i in range(first, last)]
@@ -32,12 +34,11 @@ def make_chunk(stream: Stream, first: int, last: int, size: int, buckets: tuple[
     filling = size - len(batches)
     batches += [batches[-1]] * filling
     arrays: dict[str, Any] = {  # NumPy arrays: the compiled program takes them as they are
-        "step": np.arange(first, first + size, dtype=np.int32),
-        "bucket": np.array(bucket + [len(buckets)] * filling, np.int32),
+        name: np.stack([getattr(batch, name) for batch in batches], 1 if has_own_examples else 0)
+        for name in Examples._fields
     }
-    for name in ("tokens", "mask", "targets", "target_mask", "weight"):
-        arrays[name] = np.stack([getattr(batch, name) for batch in batches])
-    return Chunk(**arrays)
+    steps: Any = np.arange(first, first + size, dtype=np.int32)
+    return Chunk(Clock(steps, np.array(bucket + [len(buckets)] * filling, np.int32)), Examples(**arrays))  # pyright: ignore[reportArgumentType]
 
 
 def prefetch(items: Iterator[Any], *, depth: int = 2) -> Generator[Any, None, None]:

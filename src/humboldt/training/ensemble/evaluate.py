@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Int, PyTree
 
 from humboldt.languages import Batch
 from humboldt.models._recurrent import RecurrentModel
-from humboldt.training._members import over_members, pad_members
+from humboldt.training.ensemble.members import over_members, pad_members
 
 PAIRS_AT_ONCE = {"cpu": 2**22, "accelerator": 2**26}  # of steps that attend to each other, in all rows together
 STATE_BYTES_AT_ONCE = 2**31  # of the states of all rows that take a step together

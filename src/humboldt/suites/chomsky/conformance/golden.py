@@ -1,6 +1,6 @@
 """Golden vectors: for every task a plain file of inputs with their targets, for anyone to check other code against.
 
-`python -m humboldt.languages.chomsky._golden` writes them afresh. They hold every input of the shortest lengths and a
+`python -m humboldt.suites.chomsky.conformance.golden` writes them afresh. They hold every input of the shortest lengths and a
 few longer ones, all as the sampler draws them, after the task's own examples; the targets are the oracle's.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from humboldt.languages import tasks
 from humboldt.languages.chomsky._base import AbstractTransduction
 
-FOLDER = Path(__file__).parent / "golden"
+FOLDER = Path(__file__).parent / "vectors"
 SEED = 2023
 MOST_PER_LENGTH = 100  # a length with more inputs than these is not listed in full
 DRAWS = 20_000  # enough to meet each of 100 inputs

@@ -1,0 +1,398 @@
+"""What every suite is and does. A suite writes what is its paper's own; planning, identities, sweeps, departures,
+restoring and the grouping of results are here, once.
+
+From its *protocol* (settings), *contenders* (the paper's models) and *presets* a suite makes *trainings* and their
+*evaluations*; for an engine it makes a *job*; with a predictor it *scores*; results become *cells* of its tables.
+"""
+
+import dataclasses
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, ClassVar
+
+from humboldt import settings
+from humboldt.errors import UsageError, unknown_name
+from humboldt.events import AbstractSink
+from humboldt.identity import Evaluation, Member, Training
+from humboldt.languages import AbstractTask, ProblemKind, tasks
+from humboldt.registry import Entry
+from humboldt.report.tables import Record, Table
+from humboldt.settings import Role
+from humboldt.store import Scores, Written
+from humboldt.suites.cells import Cell, Heading
+from humboldt.suites.departures import Departure
+from humboldt.training.base import AbstractEngine, AbstractPredictor, Job, engines
+
+PAPER = "paper"  # the preset that every suite has
+
+Scored = tuple[dict[str, float], dict[str, Any]]
+"""One member's measures, and details of them."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A registered model as a suite uses it.
+
+    - `model`: its name among its engine's models. `title`: as the paper's tables call it.
+    - `changes`: the settings that the paper gives it, of the protocol or of the model.
+    - `sweep`: what the paper tries several values of, beside what its members differ in.
+    - `follows`: changes that follow from the value of another setting: `{("sizes", "counted"): {"num_layers": 4}}`.
+    - `departures`: what always differs from the paper, whatever the settings are.
+    """
+
+    model: str
+    title: str
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    sweep: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    follows: Mapping[tuple[str, Any], Mapping[str, Any]] = field(default_factory=dict)
+    engine: str = "jax"
+    departures: tuple[Departure, ...] = ()
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named choice of settings, as data.
+
+    - `about`: what it is for.
+    - `changes`: to the paper's settings, for all; `of_tasks`, `of_models`: for one task or model, which come after.
+    - `cells`: the pairs of task and model that it runs unless the user asks for others. `tasks`: the tasks, where the
+      user names models only.
+    - `sweeps`: what is swept in place of the paper's values (`None`: the paper's values).
+    """
+
+    name: str
+    about: str
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    of_tasks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    of_models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    cells: tuple[tuple[str, str], ...] | None = None
+    tasks: tuple[str, ...] | None = None
+    sweeps: Mapping[str, tuple[Any, ...]] | None = None
+
+    def changes_for(self, task: str, model: str) -> dict[str, Any]:
+        """All changes for a cell."""
+        return {**self.changes, **self.of_tasks.get(task, {}), **self.of_models.get(model, {})}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for. Empty `tasks` or `models` mean: those of the preset."""
+
+    tasks: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    preset: str = "quick"
+    seeds: int | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One training and the evaluations asked of it, as plain data. `kept` says that its members are trained already,
+    so that they are only scored."""
+
+    training: Training
+    members: tuple[Member, ...]
+    evaluations: tuple[Evaluation, ...]
+    work: str  # what one member takes, in words: "2,000 steps of 128 strings"
+    distinct: Mapping[str, Any] = field(default_factory=dict)  # settings that tell it from others of its cell
+    kept: bool = False
+
+    @property
+    def name(self) -> str:
+        """Task, model and what tells it from its neighbours, as progress shows them."""
+        words = ", ".join(f"{key}={settings.words(value)}" for key, value in self.distinct.items())
+        return " · ".join(filter(None, [self.training.task, self.training.model, words]))
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a training is made of, as objects."""
+
+    training: Training
+    contender: Contender
+    task: Any
+    model: Any
+    protocol: Any
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A small part of an evaluation, for an estimate: what to run, and how many times that is the whole."""
+
+    run: Callable[[AbstractPredictor], object]
+    times: float
+
+
+class AbstractSuite(ABC):
+    """A paper's protocol. What a suite must write is abstract, or a class variable without a value."""
+
+    name: ClassVar[str]
+    paper: ClassVar[str]
+    question: ClassVar[str]
+    measure: ClassVar[str]
+    kind: ClassVar[ProblemKind]
+    protocol: ClassVar[type]
+    contenders: ClassVar[Mapping[str, Contender]]
+    printed_tasks: ClassVar[tuple[str, ...]]  # those of the paper, in the order of its table
+    presets: ClassVar[Mapping[str, Preset]]
+    demo: ClassVar[Request] = Request()  # what `humboldt demo` shows of it: the quick preset, or a part of it
+    headline: ClassVar[str]  # the measure that says which members are best; more is better
+    evaluation: ClassVar[tuple[str, int]]  # name and version of the evaluation that every training gets
+    format: ClassVar[int] = 2  # of stored settings; grows when one is renamed or removed, see `upgrade`
+    told: ClassVar[tuple[str, ...]] = ()  # settings that a table's own rows and columns tell
+
+    # What a suite writes.
+
+    @abstractmethod
+    def members(self, protocol: Any, contender: Contender) -> list[Member]:
+        """The members that a protocol asks for."""
+
+    @abstractmethod
+    def job(self, parts: Parts, members: Sequence[Member]) -> Job:
+        """What an engine has to train."""
+
+    @abstractmethod
+    def score(
+        self,
+        parts: Parts,
+        evaluation: Evaluation,
+        predictor: AbstractPredictor,
+        members: Sequence[Member],
+        sink: AbstractSink,
+    ) -> list[Scored]:
+        """Measures and details of each member of a predictor. Needs no JAX: anybody's predictor will do."""
+
+    @abstractmethod
+    def probe(self, parts: Parts, evaluation: Evaluation) -> Probe:
+        """A part of an evaluation that shows how long the whole takes."""
+
+    @abstractmethod
+    def work(self, parts: Parts) -> str:
+        """What one member takes, in words."""
+
+    @abstractmethod
+    def cell_records(self, cell: Cell) -> list[Record]:
+        """The numbers of one cell, beside the published ones."""
+
+    @abstractmethod
+    def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
+        """Cells of one heading in the paper's tables; the last note of the first one is added by the caller."""
+
+    # What a suite may write.
+
+    def make_task(self, name: str, protocol: Any, options: Mapping[str, Any]) -> AbstractTask:
+        """The task that a training is about."""
+        del protocol
+        return tasks.get(f"{self.name}/{name}")(**options)
+
+    def check_plan(self, parts: Parts) -> None:
+        """Raises a usage error if the settings do not fit the task: asked of every training before anything runs."""
+        del parts
+
+    def is_repetition(self, parts: Parts, sweep: Mapping[str, tuple[Any, ...]]) -> bool:
+        """Whether another value of the sweep is bound to give the same numbers."""
+        del parts, sweep
+        return False
+
+    def evaluations(self, protocol: Any) -> list[Evaluation]:
+        """What is asked of the trained members."""
+        name, version = self.evaluation
+        return [Evaluation(name, settings.as_json(protocol, [Role.EVALUATION]), version)]
+
+    def upgrade(self, setting: dict[str, Any], format: int, *, model: str) -> dict[str, Any]:
+        """A setting as an earlier version stored it, with today's names."""
+        del format, model
+        return setting
+
+    def place(self, training: Training, evaluation: Evaluation) -> tuple[Any, ...]:
+        """What beside task and model decides for which cell of a table a training competes."""
+        del training, evaluation
+        return ()
+
+    def told_by(self, training: Training) -> tuple[str, ...]:
+        """Settings of this training that its table tells, and that its heading therefore leaves out."""
+        del training
+        return self.told
+
+    # What the base does.
+
+    def tasks(self) -> list[str]:
+        """Task names: the paper's in the order of its table, then others."""
+        known = [name.partition("/")[2] for name in tasks.names(f"{self.name}/")]
+        return [*self.printed_tasks, *(name for name in known if name not in self.printed_tasks)]
+
+    def models(self) -> list[str]:
+        """Model names: the paper's in the order of its table, then all others that fit its problem."""
+        taken = {*self.contenders, *(contender.model for contender in self.contenders.values())}
+        others = [
+            entry.name
+            for entry in engines.get("jax").models.entries()
+            if entry.name not in taken and self.kind in getattr(entry.value, "problems", ())
+        ]
+        return [*self.contenders, *others]
+
+    def contender(self, model: str) -> Contender:
+        """A model of the paper, or any other that fits."""
+        if model in self.contenders:
+            return self.contenders[model]
+        if model not in self.models():
+            raise unknown_name("model", model, self.models())
+        return Contender(model, getattr(engines.get("jax").models.get(model), "title", model))
+
+    def preset(self, name: str) -> Preset:
+        """A preset by name."""
+        if name not in self.presets:
+            raise unknown_name("preset", name, self.presets)
+        return self.presets[name]
+
+    def engine(self, contender: Contender) -> AbstractEngine:
+        """Who trains a contender."""
+        return engines.get(contender.engine)
+
+    def model_entry(self, contender: Contender) -> Entry[Any]:
+        """The settings class of a contender's model, with its version."""
+        return self.engine(contender).models.entry(contender.model)
+
+    def settings_classes(self, task: str, model: str) -> list[type]:
+        """All classes whose settings a cell has."""
+        return [self.protocol, self.model_entry(self.contender(model)).value, tasks.get(f"{self.name}/{task}")]
+
+    def plan(self, request: Request) -> list[Experiment]:
+        """The experiments that a request means. Raises `UsageError` on any name or value that is wrong."""
+        preset = self.preset(request.preset)
+        cells = self._cells(request, preset)
+        classes = dict.fromkeys(cls for cell in cells for cls in self.settings_classes(*cell))
+        settings.check_known(request.settings, classes)
+        changes = dict(request.settings)
+        if request.seeds is not None:
+            if "seeds" in changes:
+                raise UsageError(f"seeds={changes['seeds']} and --seeds {request.seeds} were both given. Give one.")
+            changes["seeds"] = request.seeds
+        experiments = []
+        for task, model in cells:
+            planned = list(self._trainings(task, model, preset, changes))
+            several = _differing([training.flat for training, _ in planned])
+            for training, protocol in planned:
+                evaluations = tuple(self.evaluations(protocol))
+                parts = self.restore(training, evaluations[0])
+                self.check_plan(parts)
+                members = tuple(self.members(protocol, parts.contender))
+                distinct = {key: training.flat[key] for key in several}
+                experiments.append(Experiment(training, members, evaluations, self.work(parts), distinct))
+        return experiments
+
+    def _cells(self, request: Request, preset: Preset) -> list[tuple[str, str]]:
+        if not request.tasks and not request.models and preset.cells is not None:
+            return list(preset.cells)
+        chosen_tasks = _in_order("task", request.tasks, self.tasks()) or list(preset.tasks or self.printed_tasks)
+        chosen_models = _in_order("model", request.models, self.models()) or list(self.contenders)
+        return list(itertools.product(chosen_tasks, chosen_models))
+
+    def _trainings(
+        self, task: str, model: str, preset: Preset, changes: Mapping[str, Any]
+    ) -> Iterator[tuple[Training, Any]]:
+        """The trainings of one cell, each with its protocol."""
+        contender = self.contender(model)
+        fixed = {**contender.changes, **preset.changes_for(task, model), **changes}
+        values = contender.sweep if preset.sweeps is None else preset.sweeps
+        sweep = {key: values[key] for key in contender.sweep if key in values and key not in fixed}
+        for combination in itertools.product(*sweep.values()):
+            swept = {**fixed, **dict(zip(sweep, combination, strict=True))}
+            whole = settings.changed(self.protocol(), swept)
+            for protocol in _each(whole):
+                training = self.training(task, model, protocol, swept)
+                if not (sweep and self.is_repetition(self.restore(training), sweep)):
+                    yield training, protocol
+
+    def training(self, task: str, model: str, protocol: Any, changes: Mapping[str, Any]) -> Training:
+        """The training of one task and model under a protocol, with these changes to the model's and task's own."""
+        contender = self.contender(model)
+        follows = {
+            key: value
+            for (name, wanted), then in contender.follows.items()
+            if getattr(protocol, name) == wanted
+            for key, value in then.items()
+        }
+        entry, task_entry = self.model_entry(contender), tasks.entry(f"{self.name}/{task}")
+        setting = settings.as_json(protocol, [Role.TRAINING, Role.EACH])
+        setting = {key: value[0] if key in _each_names(self.protocol) else value for key, value in setting.items()}
+        setting["model"] = settings.as_json(settings.changed(entry.value(), {**follows, **changes}))
+        if options := settings.fields(task_entry.value):
+            own = {f.name: settings.typed_value(f, changes.get(f.name, f.default)) for f in options}
+            setting["task"] = {key: settings.plain(value) for key, value in own.items()}
+        versions = {"task": task_entry.version, "model": entry.version}
+        return Training(self.name, task, model, contender.engine, setting, versions)
+
+    def restore(self, training: Training, evaluation: Evaluation | None = None) -> Parts:
+        """The objects that stored settings describe. Raises a usage error for names that nothing has today."""
+        if training.task not in self.tasks():
+            raise unknown_name("task", training.task, self.tasks())
+        contender = self.contender(training.model)
+        own = {key: value for key, value in training.setting.items() if key not in ("model", "task")}
+        protocol = settings.from_json(self.protocol, {**own, **(evaluation.setting if evaluation else {})})
+        return Parts(
+            training,
+            contender,
+            task=self.make_task(training.task, protocol, training.setting.get("task", {})),
+            model=settings.from_json(self.model_entry(contender).value, training.setting["model"]),
+            protocol=protocol,
+        )
+
+    def read(self, written: Written) -> tuple[Training, Evaluation | None]:
+        """What a stored description means today. Rows of format 1 held a training and its evaluation together."""
+        setting = self.upgrade(dict(written.setting), written.format, model=written.model)
+        if not setting.get("task", True):
+            del setting["task"]
+        if written.format > 1:
+            return Training(
+                written.suite, written.task, written.model, written.engine, setting, written.versions
+            ), None
+        later = {f.stored_name for f in settings.fields(self.protocol) if f.role is Role.EVALUATION}
+        evaluation = {key: value for key, value in setting.items() if key in later}
+        setting = {key: value for key, value in setting.items() if key not in later}
+        versions = {key: value for key, value in written.versions.items() if key != "measure"}
+        engine = self.contenders[written.model].engine if written.model in self.contenders else "jax"
+        training = Training(written.suite, written.task, written.model, engine, setting, versions)
+        return training, Evaluation(self.evaluation[0], evaluation, written.versions["measure"])
+
+    def is_current(self, training: Training, evaluation: Evaluation) -> bool:
+        """Whether task, model and measure are still the versions that these results were made with."""
+        entry = self.model_entry(self.contender(training.model))
+        versions = {"task": tasks.entry(f"{self.name}/{training.task}").version, "model": entry.version}
+        current = {one.name: one.version for one in self.evaluations(self.protocol())}
+        return training.versions == versions and current.get(evaluation.name) == evaluation.version
+
+    @cache  # noqa: B019  suites live as long as the program
+    def expected(self, task: str, model: str, preset: str) -> tuple[dict[str, Any], ...]:
+        """The settings of every training and its evaluations that a preset would give a cell."""
+        return tuple(
+            {**training.flat, **self.evaluations(protocol)[0].setting}
+            for training, protocol in self._trainings(task, model, self.preset(preset), {})
+        )
+
+
+def _each(protocol: Any) -> Iterator[Any]:
+    """The protocols of single trainings, one for each value of the settings that have a training for each."""
+    names = [f.name for f in settings.fields(type(protocol)) if f.role is Role.EACH]
+    for values in itertools.product(*(getattr(protocol, name) for name in names)):
+        yield dataclasses.replace(protocol, **{name: (value,) for name, value in zip(names, values, strict=True)})
+
+
+def _each_names(protocol: type) -> set[str]:
+    return {f.stored_name for f in settings.fields(protocol) if f.role is Role.EACH}
+
+
+def _differing(flat: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The keys whose values are not the same in all."""
+    return [key for key in (flat[0] if flat else {}) if any(one.get(key) != flat[0][key] for one in flat)]
+
+
+def _in_order(kind: str, names: Sequence[str], known: Sequence[str]) -> list[str]:
+    """`names` in the order of `known` and without repetition; unknown names raise."""
+    for name in names:
+        if name not in known:
+            raise unknown_name(kind, name, known)
+    return [name for name in known if name in names]

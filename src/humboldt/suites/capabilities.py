@@ -1,0 +1,36 @@
+"""What only some suites can do."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+
+class OffersData(ABC):
+    """A suite that prints examples of its tasks: `humboldt data`."""
+
+    @abstractmethod
+    def data(
+        self, task: str, *, split: str | None, count: int, length: int | None, seed: int, settings: Mapping[str, Any]
+    ) -> Iterator[tuple[list[str], list[str]]]:
+        """Pairs of input and target symbols."""
+
+
+class Conformance(Protocol):
+    """What a check of somebody else's examples found. `str()` says it to people."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether all examples agree."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same for programs."""
+        ...
+
+
+class OffersCheck(ABC):
+    """A suite that compares somebody else's examples with its definition: `humboldt check`."""
+
+    @abstractmethod
+    def check(self, task: str, lines: Sequence[str]) -> Conformance:
+        """Whether the examples of a task, as JSON lines, agree with our definition."""

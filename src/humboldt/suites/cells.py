@@ -1,0 +1,143 @@
+"""Which results compete for one place in a table, and under which heading: from stored settings, never from a label."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from humboldt.errors import HumboldtError
+from humboldt.identity import Member, Training, canonical
+from humboldt.report.tables import Table
+from humboldt.settings import words
+from humboldt.store import Result, Scores, State
+
+if TYPE_CHECKING:
+    from humboldt.suites.base import AbstractSuite
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The preset that results belong to, and in which settings they differ from it."""
+
+    preset: str
+    changes: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        """
+        >>> print(Heading("quick", (("steps", "100"),)))
+        quick, steps=100
+        """
+        return ", ".join([self.preset, *(f"{key}={value}" for key, value in self.changes)])
+
+
+@dataclass(frozen=True)
+class Cell:
+    """All results that compete for one place in a table.
+
+    `place` is what beside task and model tells places apart; `scores` holds one entry for each training.
+    """
+
+    suite: str
+    heading: Heading
+    task: str
+    model: str
+    place: tuple[Any, ...]
+    scores: tuple[Scores, ...]
+
+    def finished(self, measure: str) -> list[tuple[float, Training, Result]]:
+        """Every member that has the measure, with its value and its training."""
+        return [
+            (result.measures[measure], scores.training, result)
+            for scores in self.scores
+            for result in scores.results
+            if result.state is State.FINISHED and measure in result.measures
+        ]
+
+    def count(self, state: State) -> int:
+        """How many members ended so."""
+        return sum(result.state is state for scores in self.scores for result in scores.results)
+
+    def without_score(self) -> str:
+        """What stands in a table where no member has a score."""
+        counts = {state.value: self.count(state) for state in (State.DIVERGED, State.FAILED)}
+        return ", ".join(name for name, count in counts.items() if count) or "–"
+
+    def members(self) -> list[Member]:
+        """All members."""
+        return [result.member for scores in self.scores for result in scores.results]
+
+    def swept(self, training: Training) -> dict[str, Any]:
+        """One training's values of what differs between the trainings of the cell."""
+        flat = [scores.training.flat for scores in self.scores]
+        return {key: value for key, value in training.flat.items() if any(one.get(key) != value for one in flat)}
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """The results of one suite: cells by heading, and what no table can show."""
+
+    cells: dict[Heading, list[Cell]]
+    superseded: list[Scores]  # of earlier versions of a task, model or measure: they never compete
+    unknown: list[tuple[Scores, str]]  # with what is not known
+
+
+def sort_results(suite: "AbstractSuite", found: Sequence[Scores]) -> Sorted:
+    """Groups results into cells, tasks and models in the suite's order."""
+    groups: dict[tuple[Any, ...], list[Scores]] = {}
+    headings: dict[str, Heading] = {}
+    superseded, unknown = [], []
+    for scores in found:
+        training, evaluation = scores.training, scores.evaluation
+        try:
+            suite.restore(training, evaluation)
+            if not suite.is_current(training, evaluation):
+                superseded.append(scores)
+                continue
+            heading = heading_of(suite, scores)
+        except HumboldtError as error:
+            unknown.append((scores, str(error)))
+            continue
+        headings[str(heading)] = heading
+        place = suite.place(training, evaluation)
+        key = (str(heading), evaluation.name, training.task, training.model, canonical(list(place)))
+        groups.setdefault(key, []).append(scores)
+    order_of_tasks, order_of_models = suite.tasks(), suite.models()
+    cells: dict[Heading, list[Cell]] = {}
+    for (title, _, task, model, _), own in groups.items():
+        place = suite.place(own[0].training, own[0].evaluation)
+        cells.setdefault(headings[title], []).append(Cell(suite.name, headings[title], task, model, place, tuple(own)))
+    for own in cells.values():
+        own.sort(key=lambda c: (order_of_tasks.index(c.task), c.place, order_of_models.index(c.model)))
+    return Sorted(cells, superseded, unknown)
+
+
+def heading_of(suite: "AbstractSuite", scores: Scores) -> Heading:
+    """The preset that explains most of the settings, and what it leaves unexplained, in the order of names."""
+    flat = {**scores.training.flat, **scores.evaluation.setting}
+    told = suite.told_by(scores.training)
+    sweep = suite.contender(scores.training.model).sweep
+    best: Heading | None = None
+    for preset in sorted(suite.presets, key=lambda name: name != "paper"):
+        expected = suite.expected(scores.training.task, scores.training.model, preset)
+        changes = []
+        for key, value in sorted(flat.items()):
+            allowed = [one.get(key) for one in expected] + [list(v) if isinstance(v, tuple) else v for v in sweep.get(key, ())]
+            if key not in told and value not in allowed:
+                changes.append((key, words(value).replace(", ", ",")))
+        if best is None or len(changes) < len(best.changes):
+            best = Heading(preset, tuple(changes))
+    assert best is not None
+    return best
+
+
+def plain_table(title: str, found: Sequence[Scores], remarks: Sequence[str] = ()) -> Table:
+    """Results that fit no table of a paper: one row for each training, measures as they are."""
+    measures = sorted({name for scores in found for result in scores.results for name in result.measures})
+    rows = []
+    for scores in found:
+        training, done = scores.training, [r for r in scores.results if r.state is State.FINISHED]
+        best = [max((r.measures[m] for r in done if m in r.measures), default=None) for m in measures]
+        versions = " ".join(f"{key} {value}" for key, value in sorted(training.versions.items()))
+        row = (training.task, training.model, versions, str(len(scores.results)))
+        rows.append((*row, *("–" if value is None else f"{value:.4g}" for value in best)))
+    columns = ("Task", "Model", "Versions", "Members", *(f"best {name}" for name in measures))
+    return Table(title, columns, tuple(rows), tuple(remarks))

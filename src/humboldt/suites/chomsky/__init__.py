@@ -1,0 +1,149 @@
+"""Neural networks and the Chomsky hierarchy (Delétang et al. 2023): does a model run on longer inputs?"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from humboldt import settings as settings_
+from humboldt.errors import UsageError, unknown_name
+from humboldt.events import AbstractSink
+from humboldt.identity import Evaluation, Member, Training
+from humboldt.languages import ProblemKind, tasks
+from humboldt.languages.chomsky._base import AbstractTransduction
+from humboldt.measures.accuracy import VERSION, accuracy_per_length, score
+from humboldt.report.tables import Record, Table
+from humboldt.suites import suites
+from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Request, Scored
+from humboldt.suites.capabilities import Conformance, OffersCheck, OffersData
+from humboldt.suites.cells import Cell, Heading
+from humboldt.suites.chomsky import tables
+from humboldt.suites.chomsky.problem import Transduction, training_lengths
+from humboldt.suites.chomsky.protocol import CONTENDERS, PRESETS, TASKS, LengthGeneralisation
+from humboldt.training.base import AbstractPredictor, Job, MemberRecipe, Recipe
+
+
+class Chomsky(AbstractSuite, OffersData, OffersCheck):
+    """The suite of Delétang et al. (2023)."""
+
+    name = "chomsky"
+    paper = "Delétang et al. 2023, Neural networks and the Chomsky hierarchy"
+    question = "Does it run on longer inputs?"
+    measure = "accuracy over unseen lengths"
+    kind = ProblemKind.TRANSDUCTION
+    protocol = LengthGeneralisation
+    contenders = CONTENDERS
+    printed_tasks = TASKS
+    presets = PRESETS
+    demo = Request(("parity_check", "reverse_string"), ("rnn", "stack_rnn"))
+    headline = "score"
+    evaluation = ("score", VERSION)
+    told = ("autoregressive",)
+
+    def members(self, protocol: LengthGeneralisation, contender: Contender) -> list[Member]:
+        del contender
+        return [{"seed": seed, "learning_rate": rate} for rate in protocol.learning_rates for seed in range(protocol.seeds)]
+
+    def check_plan(self, parts: Parts) -> None:
+        training_lengths(parts.task, parts.protocol)
+
+    def work(self, parts: Parts) -> str:
+        return f"{parts.protocol.steps:,} steps of {parts.protocol.batch_size} strings"
+
+    def job(self, parts: Parts, members: Sequence[Member]) -> Job:
+        protocol: LengthGeneralisation = parts.protocol
+        return Job(
+            model=parts.model,
+            problem=Transduction(parts.task, protocol),
+            recipe=Recipe(
+                steps=protocol.steps, gradient_clip=protocol.gradient_clip, precision=protocol.precision
+            ),
+            members=tuple(MemberRecipe(member["seed"], member["learning_rate"]) for member in members),
+        )
+
+    def score(
+        self,
+        parts: Parts,
+        evaluation: Evaluation,
+        predictor: AbstractPredictor,
+        members: Sequence[Member],
+        sink: AbstractSink,
+    ) -> list[Scored]:
+        del evaluation
+        protocol: LengthGeneralisation = parts.protocol
+        total = len(protocol.scored_lengths()) * protocol.strings_per_length
+        correct, counted, lengths = [], [], []
+        for row_lengths, row_counts, batch in Transduction(parts.task, protocol).test_batches():
+            real = row_lengths > 0
+            correct.append(predictor.correct(batch)[:, real])
+            counted.append(row_counts[real])
+            lengths.append(row_lengths[real])
+            sink.scored(sum(map(len, lengths)), total)
+        symbols, of_rows = np.concatenate(counted), np.concatenate(lengths)
+        found = []
+        for row in np.concatenate(correct, 1)[: len(members)]:
+            curve = accuracy_per_length(row, symbols, of_rows)
+            detail = {"lengths": list(curve.lengths), "accuracy": list(curve.accuracy)}
+            found.append(({"score": score(curve, *protocol.test_lengths)}, {"accuracy_per_length": detail}))
+        return found
+
+    def probe(self, parts: Parts, evaluation: Evaluation) -> Probe:
+        del evaluation
+        problem = Transduction(parts.task, parts.protocol)
+        _, _, batch = next(problem.test_batches())
+        longest = problem.lengths[1]
+        per_symbol = problem.frame(parts.task.sample(np.random.default_rng(0), 1, longest)).time / longest
+        steps = per_symbol * sum(parts.protocol.scored_lengths()) * parts.protocol.strings_per_length
+        return Probe(lambda predictor: predictor.correct(batch), steps / batch.tokens.size)
+
+    def upgrade(self, setting: dict[str, Any], format: int, *, model: str) -> dict[str, Any]:
+        del model
+        if format == 1 and setting.get("loss") == "mean":  # a setting that there was; the other value is not known today
+            del setting["loss"]
+        return setting
+
+    def place(self, training: Training, evaluation: Evaluation) -> tuple[Any, ...]:
+        del evaluation
+        return training.setting["autoregressive"], tables.scale(training) or ()
+
+    def told_by(self, training: Training) -> tuple[str, ...]:
+        return (*self.told, "num_layers", "steps", "positions") if tables.scale(training) else self.told
+
+    def cell_records(self, cell: Cell) -> list[Record]:
+        return tables.records(cell)
+
+    def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
+        return tables.layout(self, heading, cells)
+
+    def data(
+        self, task: str, *, split: str | None, count: int, length: int | None, seed: int, settings: Mapping[str, Any]
+    ) -> Iterator[tuple[list[str], list[str]]]:
+        if split is not None:
+            raise UsageError(f"--split {split}: this suite has no splits, it draws fresh strings. Leave --split out.")
+        if task not in self.tasks():
+            raise unknown_name("task", task, self.tasks())
+        options = {field.name: field for field in settings_.fields(tasks.get(f"chomsky/{task}"))}
+        for key in settings:
+            if key not in options:
+                raise unknown_name("setting", key, options, hint=f"{task} has: {', '.join(options) or 'none'}.")
+        typed = {key: settings_.typed_value(options[key], value) for key, value in settings.items()}
+        language = self.make_task(task, None, typed)
+        assert isinstance(language, AbstractTransduction)
+        rng = np.random.default_rng(seed)
+        if length is not None:
+            lengths = [length] * count
+        else:
+            first, last = LengthGeneralisation().train_lengths
+            lengths = rng.integers(max(first, language.shortest), last + 1, count).tolist()
+        for one in lengths:
+            yield from language.sample(rng, 1, one).symbols(language.input_alphabet, language.output_alphabet)
+
+    def check(self, task: str, lines: Sequence[str]) -> Conformance:
+        from humboldt.suites.chomsky.conformance.check import check_file
+
+        if task not in self.tasks():
+            raise unknown_name("task", task, self.tasks())
+        return check_file(task, lines)
+
+
+suites.register("chomsky", version=1)(Chomsky())

@@ -1,0 +1,91 @@
+"""Strings of a Chomsky task as a learner reads them: in training and in the test. NumPy only."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from humboldt.errors import UsageError
+from humboldt.languages import Batch, Pairs, ProblemKind, frame_transduction
+from humboldt.languages.chomsky._base import AbstractTransduction
+from humboldt.suites.chomsky.protocol import LengthGeneralisation
+from humboldt.training.base import AbstractProblem
+
+TEST_ROWS = 512  # strings per test batch: enough to fill a CPU, few enough to waste little on padding
+
+
+class Transduction(AbstractProblem):
+    """Input, then `∅`s at which a model answers; every training batch has one length and fresh strings."""
+
+    kind = ProblemKind.TRANSDUCTION
+
+    def __init__(self, task: AbstractTransduction, protocol: LengthGeneralisation) -> None:
+        self.task, self.protocol = task, protocol
+        inputs, outputs = len(task.input_alphabet), len(task.output_alphabet)
+        # A model that hears its answers needs ids for them.
+        self.num_symbols = max(inputs, outputs) if protocol.autoregressive else inputs
+        self.input_size = self.num_symbols + 1 + (protocol.computation_tokens > 0)
+        self.output_size = outputs
+        self.answers_from = self.num_symbols if protocol.autoregressive else None
+        self.lengths = training_lengths(task, protocol)
+        first, last = self.lengths
+        self.longest = max(self._drawn(np.random.default_rng(0), n, 1).time for n in range(first, last + 1))
+
+    def batch(self, step: int) -> Batch:
+        rng = np.random.default_rng((self.protocol.data_seed, step))
+        first, last = self.lengths
+        return self._drawn(rng, int(rng.integers(first, last + 1)), self.protocol.batch_size)
+
+    def frame(self, pairs: Pairs) -> Batch:
+        """Strings as the model reads them."""
+        return frame_transduction(
+            pairs,
+            self.num_symbols,
+            computation_tokens=self.protocol.computation_tokens,
+            autoregressive=self.protocol.autoregressive,
+        )
+
+    def _drawn(self, rng: np.random.Generator, length: int, size: int) -> Batch:
+        return self.frame(self.task.sample(rng, size, length))
+
+    def test_pairs(self) -> Iterator[tuple[int, Pairs]]:
+        """The test strings, length by length."""
+        for length in self.protocol.scored_lengths():
+            rng = np.random.default_rng((self.protocol.test_seed, length))
+            yield length, self.task.sample(rng, self.protocol.strings_per_length, length)
+
+    def test_batches(self) -> Iterator[tuple[np.ndarray, np.ndarray, Batch]]:
+        """Batches of the test strings, with the length and the number of target symbols of each row.
+
+        Every batch has the same number of rows; the last is filled with copies, whose length is given as 0.
+        """
+        rows: list[tuple[int, Pairs]] = []
+
+        def emit() -> tuple[np.ndarray, np.ndarray, Batch]:
+            lengths = np.concatenate([np.full(len(pairs), length) for length, pairs in rows])
+            filling = -len(lengths) % TEST_ROWS
+            parts = [pairs for _, pairs in rows]
+            while filling > 0:
+                parts.append(parts[-1].head(filling))
+                filling -= len(parts[-1])
+            pairs = Pairs.concatenate(parts)
+            lengths = np.pad(lengths, (0, len(pairs) - len(lengths)))
+            return lengths, pairs.target_lengths, self.frame(pairs)
+
+        for length, pairs in self.test_pairs():
+            rows.append((length, pairs))
+            if sum(len(pairs) for _, pairs in rows) >= TEST_ROWS:
+                yield emit()
+                rows = []
+        if rows:
+            yield emit()
+
+
+def training_lengths(task: AbstractTransduction, protocol: LengthGeneralisation) -> tuple[int, int]:
+    """First and last length that is trained on: a length that is too short for a task is never drawn."""
+    first, last = protocol.train_lengths
+    if task.shortest > last:
+        raise UsageError(
+            f"train_lengths {protocol.train_lengths}: this task needs lengths of at least {task.shortest}. "
+            f"Use train_lengths={first},{max(task.shortest, 40)}."
+        )
+    return max(first, task.shortest), last

@@ -1,0 +1,205 @@
+"""The seam between suites and engines: what an engine is given to train, and what it gives back. NumPy only.
+
+A suite makes a *problem* and a *recipe*; an *engine* trains the members and gives back a *predictor*, by which the
+suite scores them. A suite knows no engine, and an engine knows no suite.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from humboldt.checkpoints import Checkpoints
+from humboldt.errors import UsageError
+from humboldt.events import AbstractSink
+from humboldt.languages import Batch, ProblemKind
+from humboldt.registry import Registry
+
+Arrays = Mapping[str, np.ndarray]
+"""Named arrays: the weights of one member."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A factor on every member's learning rate: linear from `start` to 1 over `warm_up` steps, then as `decay` says."""
+
+    warm_up: int
+    start: float = 0.0
+    decay: Literal["none", "inverse_square_root"] = "inverse_square_root"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """Optimiser and number of steps. What differs between members (learning rate, penalty) is in `MemberRecipe`."""
+
+    steps: int
+    optimiser: Literal["adam", "adamw", "sgd"] = "adam"
+    betas: tuple[float, float] = (0.9, 0.999)  # of Adam and AdamW
+    momentum: float = 0.0  # of SGD
+    nesterov: bool = False  # of SGD with momentum
+    gradient_clip: float | None = 1.0  # largest norm of a member's whole gradient
+    precision: Literal["float32", "bfloat16"] = "float32"  # of the network's arithmetic; weights and loss stay float32
+    loss: Literal["mean", "sum"] = "mean"  # over the target symbols of one example
+    schedule: Schedule | None = None
+
+
+@dataclass(frozen=True)
+class MemberRecipe:
+    """What differs between the members of one training."""
+
+    seed: int
+    learning_rate: float
+    l1: float = 0.0
+    l2: float = 0.0
+
+
+class AbstractProblem(ABC):
+    """What members are trained on, as arrays.
+
+    - `input_size`: how many token ids a model reads; `num_symbols` of them are symbols, larger ids are marks.
+    - `output_size`: how many symbols it chooses its answers from.
+    - `longest`: most time steps that any training batch can have.
+    - `buckets`: the padded lengths that training batches are given; `None` lets the engine choose.
+    - `answers_from`: the token after which a model is told its own previous answers, where it is told them.
+    - `milestones`: the steps of training at which members are looked at; see `Job.milestone`.
+    - `has_own_examples`: whether every member has training examples of its own. The arrays of `batch` then begin with
+      an axis of members.
+    """
+
+    kind: ClassVar[ProblemKind]
+    input_size: int
+    output_size: int
+    num_symbols: int
+    longest: int
+    buckets: tuple[int, ...] | None = None
+    answers_from: int | None = None
+    milestones: tuple[int, ...] = ()
+    has_own_examples: bool = False
+
+    @abstractmethod
+    def batch(self, step: int) -> Batch:
+        """Batch number `step`, a function of `step` alone: a resumed run sees the same data."""
+
+    def training_set(self) -> Batch:
+        """All that is trained on, where that is a fixed set: each distinct example once, weighted by its frequency."""
+        raise UsageError("This problem draws fresh strings at every step: it has no fixed training set.")
+
+
+class AbstractPredictor(ABC):
+    """Trained members, ready to be asked; somebody else's model is one member.
+
+    Arrays that come back have a leading axis of members. A predictor offers what it can; what a suite asks for and the
+    predictor lacks is an error that says so.
+    """
+
+    num_members: int
+
+    @abstractmethod
+    def take(self, members: Sequence[int]) -> "AbstractPredictor":
+        """Some of the members."""
+
+    def correct(self, batch: Batch) -> np.ndarray:
+        """How many target symbols of each row are right, shape `(member, batch)`."""
+        raise self._lacks("say which symbols are right")
+
+    def nats(self, batch: Batch) -> np.ndarray:
+        """Minus the log-probability of the target symbols of each row, shape `(member, batch)`."""
+        raise self._lacks("give probabilities")
+
+    def outputs(self, batch: Batch, longest: int) -> np.ndarray:
+        """Greedy outputs of at most `longest` symbols for each source, shape `(member, batch, longest)`."""
+        raise self._lacks("generate outputs")
+
+    def stepper(self, member: int, *, longest: int, most_memory: int) -> tuple[Any, int]:
+        """One member that reads strings of up to `longest` symbols one symbol at a time (see
+        `humboldt.measures.bliss.Stepper`), and how many rows it should be given at once.
+
+        `most_memory` bounds the cells of a memory, whatever it had in training.
+        """
+        raise self._lacks("read a string symbol by symbol")
+
+    def about(self, member: int) -> tuple[dict[str, float], dict[str, Any]]:
+        """Measures and details that the engine itself knows of a member."""
+        del member
+        return {}, {}
+
+    def parameters(self) -> dict[str, int]:
+        """How many numbers training has changed, by part of the network; empty where that is not known."""
+        return {}
+
+    def _lacks(self, ability: str) -> UsageError:
+        return UsageError(f"This suite needs models that can {ability}, and `{type(self).__name__}` cannot.")
+
+
+@dataclass(frozen=True)
+class Milestone:
+    """What is to be remembered of one look at the members: `score` of each decides which weights are kept as the best
+    so far (the last, if there is none), `record` is kept as it is."""
+
+    score: np.ndarray | None = None
+    record: Any = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """One training as an engine gets it. `model` is the object with the model's settings.
+
+    `milestone(step, predictor)` is called at the problem's milestones.
+    """
+
+    model: Any
+    problem: AbstractProblem
+    recipe: Recipe
+    members: tuple[MemberRecipe, ...]
+    milestone: Callable[[int, AbstractPredictor], Milestone] | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one member's training ended. `diverged_at` is the step, or `None`."""
+
+    diverged_at: int | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+class AbstractTrained(ABC):
+    """The members after training."""
+
+    predictor: AbstractPredictor
+    outcomes: tuple[Outcome, ...]
+    milestones: tuple[Any, ...] = ()  # the records of all looks at the members, in order
+
+    @abstractmethod
+    def weights(self, member: int) -> dict[str, np.ndarray]:
+        """One member as named arrays, to be kept; `AbstractEngine.restore` reads them."""
+
+
+class AbstractEngine(ABC):
+    """Trains members. Importing an engine's file imports neither JAX nor torch; using it may."""
+
+    models: Registry[Any]  # the settings classes that it can train
+
+    @abstractmethod
+    def train(self, job: Job, checkpoints: Checkpoints, sink: AbstractSink) -> AbstractTrained:
+        """Trains to the end, from the newest checkpoint if there is one.
+
+        Raises `Interrupted`, with everything saved, if the sink asks to stop. No member's result depends on who else
+        is trained with it.
+        """
+
+    @abstractmethod
+    def restore(self, job: Job, weights: Sequence[Arrays]) -> AbstractPredictor:
+        """Members from their kept weights, in the order of `job.members`."""
+
+    @abstractmethod
+    def sample(self, job: Job) -> tuple[AbstractPredictor, float]:
+        """Untrained members, for an estimate of what scoring costs; and the seconds that training will take."""
+
+    @abstractmethod
+    def environment(self) -> dict[str, str]:
+        """Versions and device, as stored with every result."""
+
+
+engines: Registry[AbstractEngine] = Registry("engine", "humboldt.training.engines")

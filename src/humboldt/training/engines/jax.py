@@ -1,0 +1,134 @@
+"""The engine that trains all members as one compiled JAX program."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from humboldt.checkpoints import Checkpoints
+from humboldt.environment import environment
+from humboldt.events import AbstractSink
+from humboldt.models import models
+from humboldt.training.base import (
+    AbstractEngine,
+    AbstractPredictor,
+    AbstractTrained,
+    Arrays,
+    Job,
+    Outcome,
+    engines,
+)
+
+if TYPE_CHECKING:
+    from humboldt.training.ensemble.train import Ensemble, TrainedEnsemble
+
+SAMPLE_STEPS = 10  # of training, for an estimate
+CURVE_POINTS = 200  # a million steps need not be a million numbers
+
+
+class JaxEngine(AbstractEngine):
+    """Members are one more axis of every array, or take turns on a CPU."""
+
+    models = models
+
+    def __init__(self) -> None:
+        self._seconds: dict[Any, float] = {}  # per token, so that similar jobs are measured once
+
+    def train(self, job: Job, checkpoints: Checkpoints, sink: AbstractSink) -> "JaxTrained":
+        from humboldt.training.ensemble.predictor import EnsemblePredictor
+
+        ensemble = make_ensemble(job)
+        look = job.milestone
+
+        def milestone(step: int, weights: Any) -> Any:
+            assert look is not None
+            return look(step, EnsemblePredictor(weights, ensemble.static, job.problem))
+
+        trained = ensemble.train(checkpoints, sink, milestone if look else None)
+        return JaxTrained(trained, EnsemblePredictor(trained.weights, trained.static, job.problem))
+
+    def restore(self, job: Job, weights: Sequence[Arrays]) -> AbstractPredictor:
+        import equinox as eqx
+        import jax
+        import jax.numpy as jnp
+
+        from humboldt.training.ensemble.named import from_named
+        from humboldt.training.ensemble.predictor import EnsemblePredictor
+
+        like, static = eqx.partition(build(job, jax.random.key(0)), eqx.is_inexact_array)
+        trees = [from_named(arrays, like) for arrays in weights]
+        return EnsemblePredictor(jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees), static, job.problem)
+
+    def sample(self, job: Job) -> tuple[AbstractPredictor, float]:
+        from humboldt.training.ensemble.predictor import EnsemblePredictor
+
+        ensemble = make_ensemble(job)
+        problem, steps = job.problem, job.recipe.steps
+
+        def mean_size(numbers: range) -> float:
+            return float(np.mean([problem.batch(i).tokens.size for i in numbers]))
+
+        size = mean_size(range(0, steps, max(1, steps // 8)))
+        rows = problem.batch(0).tokens.shape[-2]
+        key = (job.model, job.recipe.optimiser, job.recipe.precision, len(job.members), rows)
+        if key not in self._seconds:
+            timed = min(SAMPLE_STEPS, steps)
+            self._seconds[key] = ensemble.seconds_per_step(timed) / mean_size(range(timed))
+        predictor = EnsemblePredictor(ensemble.fresh().learners.weights, ensemble.static, job.problem)
+        return predictor.take(range(len(job.members))), self._seconds[key] * size * steps
+
+    def environment(self) -> dict[str, str]:
+        return environment("jax")
+
+
+class JaxTrained(AbstractTrained):
+    """A trained ensemble."""
+
+    def __init__(self, trained: "TrainedEnsemble", predictor: AbstractPredictor) -> None:
+        self.predictor = predictor
+        self.milestones = trained.milestones
+        self.outcomes = tuple(self._outcome(trained, i) for i in range(predictor.num_members))
+        self._trained = trained
+
+    @staticmethod
+    def _outcome(trained: "TrainedEnsemble", member: int) -> Outcome:
+        diverged_at = int(trained.diverged_at[member])
+        detail: dict[str, Any] = {"training": curve(trained, member)}
+        if diverged_at >= 0:
+            return Outcome(diverged_at, {**detail, "diverged_at": diverged_at})
+        return Outcome(None, detail)
+
+    def weights(self, member: int) -> dict[str, np.ndarray]:
+        import jax
+
+        from humboldt.training.ensemble.named import to_named
+
+        return to_named(jax.tree.map(lambda x: x[member], self._trained.weights))
+
+
+def build(job: Job, key: Any) -> Any:
+    """One network of the job, freshly initialised."""
+    problem = job.problem
+    return job.model.build(problem.input_size, problem.output_size, num_symbols=problem.num_symbols, key=key)
+
+
+def make_ensemble(job: Job) -> "Ensemble":
+    """The members of a job, ready to train."""
+    from humboldt.training.ensemble.train import Ensemble
+
+    return Ensemble(lambda key: build(job, key), job.members, job.recipe, job.problem)
+
+
+def curve(trained: "TrainedEnsemble", member: int) -> dict[str, list[float | None]]:
+    """Loss and accuracy of one member over the steps of training: at most so many points, the last one among them."""
+    size = len(trained.steps)
+    keep = sorted({round(x) for x in np.linspace(0, size - 1, min(size, CURVE_POINTS))})
+
+    def rounded(values: np.ndarray) -> list[float | None]:
+        return [round(x, 6) if np.isfinite(x) else None for x in values[keep].tolist()]
+
+    loss, accuracy = rounded(trained.loss[member]), rounded(trained.accuracy[member])
+    return {"steps": trained.steps[keep].tolist(), "loss": loss, "accuracy": accuracy}
+
+
+engines.register("jax", version=1)(JaxEngine())

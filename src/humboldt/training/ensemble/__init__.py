@@ -1,0 +1,1 @@
+"""Many members in one compiled JAX program."""

@@ -1,0 +1,58 @@
+"""Trained members of an ensemble, asked all at once."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import PyTree
+
+from humboldt.languages import Batch
+from humboldt.models.parts.counting import count_parameters
+from humboldt.models.stepping import make_stepper
+from humboldt.training.base import AbstractPredictor, AbstractProblem
+from humboldt.training.ensemble.evaluate import evaluate
+
+
+class EnsemblePredictor(AbstractPredictor):
+    """Weights with a leading axis of members, and the part of the model that they share."""
+
+    def __init__(self, weights: PyTree, static: PyTree, problem: AbstractProblem) -> None:
+        self.weights, self.static, self.problem = weights, static, problem
+        self.num_members = jax.tree.leaves(weights)[0].shape[0]
+
+    def take(self, members: Sequence[int]) -> "EnsemblePredictor":
+        rows = np.asarray(members)
+        return EnsemblePredictor(jax.tree.map(lambda x: x[rows], self.weights), self.static, self.problem)
+
+    def correct(self, batch: Batch) -> np.ndarray:
+        (found,) = evaluate(self.weights, self.static, iter([batch]), own_answers_from=self.problem.answers_from)
+        return found
+
+    def nats(self, batch: Batch) -> np.ndarray:
+        def of(member: int) -> np.ndarray:
+            weights = jax.tree.map(lambda x: x[member], self.weights)
+            tokens, mask = jnp.asarray(batch.tokens), jnp.asarray(batch.mask)
+            logarithms = np.asarray(_log_probabilities(weights, self.static, tokens, mask), np.float64)
+            said = np.take_along_axis(logarithms, batch.targets[..., None], 2)[..., 0]
+            return -np.where(batch.target_mask, said, 0).sum(1)
+
+        return np.stack([of(member) for member in range(self.num_members)])
+
+    def model(self, member: int) -> Any:
+        """One member as a network, its weights in NumPy."""
+        return eqx.combine(jax.tree.map(lambda x: np.asarray(x[member]), self.weights), self.static)
+
+    def stepper(self, member: int, *, longest: int, most_memory: int) -> tuple[Any, int]:
+        return make_stepper(self.model(member), longest, most_memory)
+
+    def parameters(self) -> dict[str, int]:
+        return count_parameters(self.model(0))
+
+
+@eqx.filter_jit
+def _log_probabilities(weights: PyTree, static: PyTree, tokens: Any, mask: Any) -> Any:
+    model = eqx.combine(weights, static)
+    return jax.nn.log_softmax(jax.vmap(lambda tokens, mask: model(tokens, mask))(tokens, mask))

@@ -1,0 +1,240 @@
+"""Training an ensemble from its first step to its last, whatever happens in between."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, PyTree
+
+from humboldt.checkpoints import Checkpoints
+from humboldt.errors import Interrupted
+from humboldt.events import AbstractSink, Progress, Warned
+from humboldt.training.base import AbstractProblem, MemberRecipe, Milestone, Recipe
+from humboldt.training.ensemble.compiled import keep_compiled_programs
+from humboldt.training.ensemble.members import pad_members, stack_weights
+from humboldt.training.ensemble.named import from_named, to_named
+from humboldt.training.ensemble.steps import Chunk, Curve, Learners, MemberValues, Work, train_chunk, transformation
+from humboldt.training.ensemble.stream import buckets_for, make_chunk, prefetch
+
+CHUNK_STEPS = 100  # training steps per call of the compiled program
+
+
+class Best(NamedTuple):
+    """The weights that each member had at its best milestone, and its score there."""
+
+    weights: PyTree
+    score: Any
+
+
+class Memory(NamedTuple):
+    """All that a checkpoint holds."""
+
+    learners: Learners
+    curve: Curve
+    best: Best | None
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedEnsemble:
+    """Curves are averages over calls of the program, shape `(member, call)`; `steps` is the step at which each ended.
+
+    Weights have a leading axis of members: those of the best milestone, where milestones are scored.
+    """
+
+    weights: PyTree
+    static: PyTree
+    diverged_at: np.ndarray
+    loss: np.ndarray
+    accuracy: np.ndarray
+    steps: np.ndarray
+    milestones: tuple[Any, ...]
+
+
+class Ensemble:
+    """The members of one training and how to train them.
+
+    **Arguments:**
+
+    - `build`: makes a model from a key.
+    - `members`: one entry per member.
+    """
+
+    def __init__(
+        self,
+        build: Callable[[Array], PyTree],
+        members: Sequence[MemberRecipe],
+        recipe: Recipe,
+        problem: AbstractProblem,
+    ) -> None:
+        keep_compiled_programs()
+        self.build, self.recipe, self.problem = build, recipe, problem
+        self.num_members = len(members)
+        surplus = pad_members(len(members)) - len(members)
+        padded = [*members, *[members[-1]] * surplus]
+        self._seeds = [member.seed for member in padded]
+        self.values = MemberValues(
+            learning_rate=jnp.array([member.learning_rate for member in padded], jnp.float32),
+            l1=jnp.array([member.l1 for member in padded], jnp.float32),
+            l2=jnp.array([member.l2 for member in padded], jnp.float32),
+            key=jnp.stack([jax.random.fold_in(jax.random.key(seed), 1) for seed in self._seeds]),
+        )
+        _, self.static = eqx.partition(build(jax.random.key(0)), eqx.is_inexact_array)
+        # Compiling for an accelerator takes several times longer than for a CPU, and its time is dear.
+        most = 8 if jax.default_backend() == "cpu" else 4
+        self.buckets = problem.buckets or buckets_for(problem.longest, most=most)
+        self.chunk_steps = min(CHUNK_STEPS, recipe.steps)
+        self.spans = spans(recipe.steps, self.chunk_steps, problem.milestones)
+
+    def fresh(self, *, with_best: bool = False) -> Memory:
+        """The members before their first step, and the empty record of their training."""
+        weights = stack_weights(self.build, self._seeds)
+        optimiser = jax.vmap(transformation(self.recipe).init)(weights)
+        count = len(self._seeds)
+        learners = Learners(weights, optimiser, jnp.full(count, -1, jnp.int32))
+        empty: Any = np.full((count, len(self.spans)), np.nan, np.float32)
+        best = Best(jax.tree.map(jnp.array, weights), np.full(count, -np.inf)) if with_best else None
+        return Memory(learners, Curve(empty, empty.copy()), best)
+
+    def chunk(self, index: int) -> Chunk:
+        """The data of one call of the compiled program."""
+        return self._chunk(*self.spans[index])
+
+    def _chunk(self, first: int, last: int) -> Chunk:
+        own = self.problem.has_own_examples
+        return make_chunk(self._batch, first, last, self.chunk_steps, self.buckets, has_own_examples=own)
+
+    def _batch(self, step: int) -> Any:
+        batch = self.problem.batch(step)
+        surplus = len(self._seeds) - self.num_members
+        if not (self.problem.has_own_examples and surplus):
+            return batch
+        names = type(batch).__dataclass_fields__
+        return replace(
+            batch, **{n: np.concatenate([getattr(batch, n), *[getattr(batch, n)[-1:]] * surplus]) for n in names}
+        )
+
+    def advance(self, learners: Learners, chunk: Chunk) -> tuple[Learners, Curve]:
+        """One call of the compiled program. `learners` is used up."""
+        recipe = replace(self.recipe, steps=self.chunk_steps)  # however many calls there are, the program is the same
+        own = self.problem.has_own_examples
+        return train_chunk(Work(self.static, recipe, self.buckets, own, self.values, chunk), learners)
+
+    def seconds_per_step(self, sample: int = 10) -> float:
+        """A measured estimate: compiles, then times a few steps of fresh members (which are thrown away)."""
+        learners = self.fresh().learners
+        sample = min(sample, self.chunk_steps)
+        chunk = self._chunk(0, sample)
+        learners, _ = jax.block_until_ready(self.advance(learners, chunk))
+        begin = time.perf_counter()
+        jax.block_until_ready(self.advance(learners, chunk))
+        return (time.perf_counter() - begin) / sample
+
+    def train(
+        self,
+        checkpoints: Checkpoints,
+        sink: AbstractSink,
+        milestone: Callable[[int, PyTree], Milestone] | None = None,
+    ) -> TrainedEnsemble:
+        """Trains to the end, from the newest checkpoint if there is one.
+
+        `milestone(step, weights)` is called at the problem's milestones. Raises `Interrupted`, with everything saved,
+        if the sink asks to stop.
+        """
+        done, memory, records = self._resumed(checkpoints, sink, with_best=milestone is not None)
+        learners, curve, best = memory
+        curve = Curve(np.array(curve.loss), np.array(curve.accuracy))  # pyright: ignore[reportArgumentType]
+        saved, saved_at = done, time.monotonic()
+
+        def save() -> None:
+            nonlocal saved, saved_at
+            checkpoints.save(done, to_named(Memory(learners, curve, best)), {"milestones": records})
+            saved, saved_at = done, time.monotonic()
+
+        chunks = prefetch(self.chunk(i) for i in range(done, len(self.spans)))
+        try:
+            for chunk in chunks:
+                learners, steps = self.advance(learners, chunk)
+                used = int((chunk.clock.bucket < len(self.buckets)).sum())  # the rest is filling
+                curve.loss[:, done] = np.asarray(steps.loss)[:, :used].mean(1)
+                curve.accuracy[:, done] = np.asarray(steps.accuracy)[:, :used].mean(1)
+                step = self.spans[done][1]
+                done += 1
+                sink.send(self._progress(step, learners, curve, done - 1))
+                if milestone is not None and step in self.problem.milestones:
+                    weights = jax.tree.map(lambda x: x[: self.num_members], learners.weights)
+                    seen = milestone(step, weights)
+                    records.append(seen.record)
+                    best = self._better(best, learners, seen.score)
+                if sink.should_stop():
+                    save()
+                    raise Interrupted("Stopped as asked.")
+                if time.monotonic() - saved_at >= checkpoints.save_seconds:
+                    save()
+        finally:
+            chunks.close()
+        if saved != done:
+            save()
+        count = self.num_members
+        final = learners.weights if best is None or np.isneginf(best.score).all() else best.weights
+        return TrainedEnsemble(
+            weights=jax.tree.map(lambda x: x[:count], final),
+            static=self.static,
+            diverged_at=np.array(learners.diverged_at[:count]),
+            loss=np.array(curve.loss[:count]),
+            accuracy=np.array(curve.accuracy[:count]),
+            steps=np.array([last for _, last in self.spans]),
+            milestones=tuple(records),
+        )
+
+    def _resumed(
+        self, checkpoints: Checkpoints, sink: AbstractSink, *, with_best: bool
+    ) -> tuple[int, Memory, list[Any]]:
+        fresh = self.fresh(with_best=with_best)
+        latest = checkpoints.latest(lambda arrays: from_named(arrays, fresh))
+        for complaint in latest.complaints:
+            sink.send(Warned(complaint))
+        if latest.value is None:
+            return 0, fresh, []
+        return latest.done, latest.value, list(latest.about["milestones"])
+
+    def _progress(self, step: int, learners: Learners, curve: Curve, index: int) -> Progress:
+        alive = np.asarray(learners.diverged_at) < 0
+        loss, accuracy = (
+            float(values[alive, index].mean()) if alive.any() else float("nan")
+            for values in (np.asarray(curve.loss), np.asarray(curve.accuracy))
+        )
+        remark = f"loss {loss:.3f}, accuracy {100 * accuracy:.1f}%"
+        return Progress("training", step, self.recipe.steps, remark)
+
+    def _better(self, best: Best | None, learners: Learners, score: np.ndarray | None) -> Best | None:
+        if best is None or score is None:
+            return best
+        surplus = len(best.score) - len(score)
+        score = np.concatenate([score, *[score[-1:]] * surplus])
+        is_better = score > best.score  # the first of equally good ones
+
+        def choose(new: Array, old: Array) -> Array:
+            return jnp.where(jnp.asarray(is_better).reshape(-1, *[1] * (new.ndim - 1)), new, old)
+
+        return Best(jax.tree.map(choose, learners.weights, best.weights), np.where(is_better, score, best.score))
+
+
+def spans(steps: int, most: int, milestones: Sequence[int] = ()) -> list[tuple[int, int]]:
+    """First and last step (excluded) of each call of the program; none goes across a milestone.
+
+    >>> spans(250, 100, (120,))
+    [(0, 100), (100, 120), (120, 220), (220, 250)]
+    """
+    ends = sorted({step for step in milestones if 0 < step < steps} | {steps})
+    found, first = [], 0
+    for end in ends:
+        while first < end:
+            last = min(first + most, end)
+            found.append((first, last))
+            first = last
+    return found
