@@ -21,8 +21,9 @@ import time
 import numpy as np
 from _record import report
 
-from humboldt.models.mdl import Islands, SearchSettings, Trie, build_trie, evaluate_slow, start
-from humboldt.models.mdl.genome import unpack
+from humboldt.mdl import Trie, build_trie, data_bits_slow
+from humboldt.mdl.machine_words import unpack
+from humboldt.mdl.search import Islands, SearchSettings, start
 
 REFERENCE_PER_SECOND = 2700
 SYMBOLS = ("#", "a", "b")
@@ -73,7 +74,7 @@ def measure(trie: Trie, settings: SearchSettings, seconds: float, repeats: int) 
     ]
     cpu = time.process_time()
     for network in networks:
-        evaluate_slow(network, trie)
+        data_bits_slow(network, trie)
     slow = len(networks) / (time.process_time() - cpu)
     median = statistics.median(rates)
     return {

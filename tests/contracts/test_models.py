@@ -31,11 +31,7 @@ def call(model: Any, tokens: jax.Array, real: int | None = None) -> jax.Array:
     return eqx.filter_jit(lambda model, tokens, mask: model(tokens, mask))(model, tokens, mask)
 
 
-#: All that are trained by gradients; a network that is searched for has no `build`.
-TRAINED = [name for name in models.names() if hasattr(models.get(name), "build")]
-
-
-@pytest.fixture(params=TRAINED)
+@pytest.fixture(params=models.names())
 def name(request: pytest.FixtureRequest) -> str:
     return request.param
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from humboldt.errors import Interrupted, RunError, UsageError
+from humboldt.mdl import PAPER_ACTIVATIONS, Network, StateGraph, description_length, published_networks, to_svg
 from humboldt.measures.bliss import evaluate
-from humboldt.models.mdl import PAPER_ACTIVATIONS, Network, StateGraph, description_length, published_networks, to_svg
 from humboldt.store import State
 from humboldt.suites import _bliss_search, suites
 from humboldt.suites._base import Request, Watcher

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from humboldt.models.mdl import Network, description_length, published_networks, to_svg
-from humboldt.models.mdl.activations import PAPER_ACTIVATIONS
+from humboldt.mdl import Network, description_length, published_networks, to_svg
+from humboldt.mdl.activations import PAPER_ACTIVATIONS
 from humboldt.store import Store
 from humboldt.suites import suites
 from humboldt.suites._bliss_scoring import Scorer

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from humboldt.models.mdl import WIDE_ACTIVATIONS, Islands, SearchSettings, Trie, build_trie, start, to_svg
+from humboldt.mdl import WIDE_ACTIVATIONS, Trie, build_trie, to_svg
+from humboldt.mdl.search import Islands, SearchSettings, start
 
 LETTERS = {"an_bn": "ab", "an_bn_cn": "abc", "an_bn_cn_dn": "abcd"}
 

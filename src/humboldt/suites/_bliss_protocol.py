@@ -9,6 +9,7 @@ from typing import Any, Literal
 from humboldt.languages.bliss import AbstractLanguage, Corpus
 from humboldt.measures.bliss import Sizes, sizes
 from humboldt.models import models
+from humboldt.registry import Entry
 from humboldt.store import Result, Run
 from humboldt.suites import _settings
 from humboldt.suites._base import Preset
@@ -89,6 +90,15 @@ class Contender:
     trainer: str = "humboldt.suites._bliss_training"
 
 
+def entry_of(network: str) -> Entry[Any]:
+    """Settings and version of a network. What is searched for is no registered model: it is not built."""
+    if network == "mdlrnn":
+        from humboldt.mdl.search import mdlrnn
+
+        return Entry(network, mdlrnn.VERSION, mdlrnn.MDLRNN)
+    return models.entry(network)
+
+
 MARNN = {"learning_rate": "0.01", "batch_size": "1", "penalties": "none"}  # appendix A.3, and Suzgun et al.'s code
 CONTENDERS: Mapping[str, Contender] = MappingProxyType(
     {
@@ -141,7 +151,7 @@ def departures(run: Run, members: Sequence[Mapping[str, Any]]) -> list[str]:
     """Every way in which these members of a run are not the paper's, in words. What the paper sweeps is the paper's."""
     contender = CONTENDERS[run.model]
     paper = _settings.changed(Induction(), contender.changes)
-    reference = {**_settings.as_json(paper), "model": _settings.as_json(models.get(contender.network)())}
+    reference = {**_settings.as_json(paper), "model": _settings.as_json(entry_of(contender.network).value())}
 
     def is_swept(key: str, value: Any) -> bool:
         return str(value) in contender.sweep.get(key, ())

@@ -13,17 +13,8 @@ import numpy as np
 
 import humboldt
 from humboldt.errors import Interrupted, RunError
-from humboldt.models.mdl import (
-    Islands,
-    Network,
-    SearchState,
-    StateGraph,
-    Stepper,
-    Trie,
-    build_trie,
-    description_length,
-    start,
-)
+from humboldt.mdl import Network, StateGraph, Stepper, Trie, build_trie, description_length
+from humboldt.mdl.search import Islands, SearchState, start
 from humboldt.store import Result, State
 from humboldt.suites._base import Watcher
 from humboldt.suites._bliss_scoring import Scorer

@@ -12,7 +12,6 @@ from humboldt.errors import UsageError
 from humboldt.languages import tasks
 from humboldt.languages.bliss import NAMES, get
 from humboldt.measures.bliss import sizes
-from humboldt.models import models
 from humboldt.store import Result, Run
 from humboldt.suites import _bliss_data, _bliss_tables, _settings, suites
 from humboldt.suites._base import (
@@ -35,6 +34,7 @@ from humboldt.suites._bliss_protocol import (
     Cell,
     Induction,
     departures,
+    entry_of,
     key_of,
     missing_values,
 )
@@ -64,7 +64,7 @@ class Bliss(AbstractSuite):
         model_names = chosen("model", request.models, self.models())
         if preset is QUICK and not request.tasks:
             task_names = list(QUICK_TASKS)
-        specs = {name: models.get(CONTENDERS[name].network)() for name in model_names}
+        specs = {name: entry_of(CONTENDERS[name].network).value() for name in model_names}
         _settings.check_known(request.settings, Induction, *specs.values())
         experiments = []
         for task_name, model_name in itertools.product(task_names, model_names):
@@ -94,10 +94,10 @@ class Bliss(AbstractSuite):
         network = CONTENDERS[model].network
         setting = {key: value for key, value in _settings.as_json(protocol).items() if key not in NOT_OF_A_RUN}
         setting["factor"] = factor
-        setting["model"] = _settings.as_json(_settings.changed(models.get(network)(), changes))
+        setting["model"] = _settings.as_json(_settings.changed(entry_of(network).value(), changes))
         versions = {
             "task": tasks.entry(f"bliss/{task}").version,
-            "model": models.entry(network).version,
+            "model": entry_of(network).version,
             "measure": MEASURE_VERSION,
         }
         # What competes for one cell, or only adds members to it, has one label.
@@ -130,7 +130,7 @@ class Bliss(AbstractSuite):
         protocol = {key: value for key, value in run.setting.items() if key not in ("model", "factor")}
         return Cell(
             language=get(run.task),
-            model=models.get(CONTENDERS[run.model].network)(**_settings.from_json(run.setting["model"])),
+            model=entry_of(CONTENDERS[run.model].network).value(**_settings.from_json(run.setting["model"])),
             protocol=Induction(**_settings.from_json(protocol)),
             factor=run.setting["factor"],
         )

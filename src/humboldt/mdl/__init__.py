@@ -1,0 +1,39 @@
+"""Networks by minimum description length: the graph, its code length, and the bits it needs to write a corpus.
+
+The method is that of Lan, Geyer, Chemla and Katzir, "Minimum Description Length Recurrent Neural Networks" (TACL 2022).
+What searches for such networks is in `humboldt.mdl.search`. Importing either imports NumPy and Numba, not JAX.
+
+| file | what it holds |
+| --- | --- |
+| `network` | the graph: units, edges, weights as fractions; its JSON form; the published networks |
+| `activations` | what a unit does with its input |
+| `network_bits` | the bits that write the network: the length of its code |
+| `trie` | a corpus as a prefix trie with counts |
+| `corpus_bits` | the bits that write the corpus with the network's help, slow and fast; the sum of both lengths |
+| `steppers` | running a network on long strings |
+| `draw`, `convert` | a network as a picture, or as an Equinox model |
+| `machine_words`, `execution_plan`, `state_merging` | what the fast forms are made of |
+| `jit` | how compiled functions of this room are kept on disk |
+"""
+
+from humboldt.mdl.activations import ACTIVATIONS as ACTIVATIONS
+from humboldt.mdl.activations import EXTENDED_ACTIVATIONS as EXTENDED_ACTIVATIONS
+from humboldt.mdl.activations import PAPER_ACTIVATIONS as PAPER_ACTIVATIONS
+from humboldt.mdl.activations import WIDE_ACTIVATIONS as WIDE_ACTIVATIONS
+from humboldt.mdl.convert import to_equinox as to_equinox
+from humboldt.mdl.corpus_bits import DescriptionLength as DescriptionLength
+from humboldt.mdl.corpus_bits import data_bits as data_bits
+from humboldt.mdl.corpus_bits import data_bits_slow as data_bits_slow
+from humboldt.mdl.corpus_bits import description_length as description_length
+from humboldt.mdl.draw import to_dot as to_dot
+from humboldt.mdl.draw import to_svg as to_svg
+from humboldt.mdl.network import Edge as Edge
+from humboldt.mdl.network import Network as Network
+from humboldt.mdl.network import Unit as Unit
+from humboldt.mdl.network import Weight as Weight
+from humboldt.mdl.network import published_networks as published_networks
+from humboldt.mdl.network_bits import encoding_length as encoding_length
+from humboldt.mdl.steppers import StateGraph as StateGraph
+from humboldt.mdl.steppers import Stepper as Stepper
+from humboldt.mdl.trie import Trie as Trie
+from humboldt.mdl.trie import build_trie as build_trie

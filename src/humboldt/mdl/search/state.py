@@ -1,0 +1,109 @@
+"""What a search knows, as plain arrays that can be saved and restored exactly."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from humboldt.errors import UsageError
+from humboldt.mdl.machine_words import unpack
+from humboldt.mdl.network import Network
+
+
+@dataclass(eq=False)
+class SearchState:
+    """Everything a search knows. K islands of N members in R rings; capacities U units and E edges."""
+
+    units: NDArray[np.int64]  # (K, N, U)
+    edges: NDArray[np.int64]  # (K, N, E)
+    sizes: NDArray[np.int64]  # (K, N, 2)
+    grammar: NDArray[np.float64]  # (K, N)
+    data: NDArray[np.float64]  # (K, N)
+    rng: NDArray[np.uint64]  # (K, 1)
+    counts: NDArray[np.int64]  # (K, 1) offspring made
+    generation: NDArray[np.int64]  # (1,)
+    best_units: NDArray[np.int64]  # (R, U) the best of each ring since its last restart
+    best_edges: NDArray[np.int64]  # (R, E)
+    best_sizes: NDArray[np.int64]  # (R, 2)
+    best_lengths: NDArray[np.float64]  # (R, 2) |G| and |D:G|
+    improved: NDArray[np.int64]  # (R,) generation of the last improvement
+    restarts: NDArray[np.int64]  # (R,)
+    born: NDArray[np.int64]  # (R,) generation of the last restart
+    exact: NDArray[np.bool_]  # (K,) islands whose |D:G| is not softened
+    record_units: NDArray[np.int64]  # (U,) the best of the whole search
+    record_edges: NDArray[np.int64]  # (E,)
+    record_sizes: NDArray[np.int64]  # (2,)
+    record_lengths: NDArray[np.float64]  # (2,)
+    record_generation: NDArray[np.int64]  # (1,) when it was found
+
+    def to_arrays(self) -> dict[str, NDArray]:
+        """Copies of all arrays by name, for `numpy.savez` or any other store."""
+        return {f.name: getattr(self, f.name).copy() for f in fields(self)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray]) -> "SearchState":
+        """The state that `to_arrays` wrote."""
+        names = [f.name for f in fields(cls)]
+        if set(arrays) != set(names):
+            odd = ", ".join(sorted(set(arrays) ^ set(names)))
+            raise UsageError(f"These arrays are not a search's state: {odd} missing or unknown.")
+        return cls(**{name: np.array(arrays[name]) for name in names})
+
+    @property
+    def evaluations(self) -> int:
+        """Offspring made so far on all islands."""
+        return int(self.counts.sum())
+
+    def _leader(self) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """Units, edges, sizes and code lengths of the best network so far.
+
+        The record is brought up to date at migrations only (so that it does not matter how generations are divided
+        over calls); a living member may be better.
+        """
+        totals = np.where(self.exact[:, None], self.grammar + self.data, np.inf)
+        at = np.unravel_index(int(np.argmin(totals)), totals.shape)
+        if not totals[at] < self.record_lengths.sum():
+            return self.record_units, self.record_edges, self.record_sizes, self.record_lengths
+        return self.units[at], self.edges[at], self.sizes[at], np.array([self.grammar[at], self.data[at]])
+
+    def best_network(self, symbols: tuple[str, ...]) -> Network:
+        """The network with the shortest description found so far."""
+        units, edges, sizes, _ = self._leader()
+        return unpack(units[: sizes[0]], edges[: sizes[1]], symbols)
+
+    def progress(self) -> "Progress":
+        """Where the search stands."""
+        _, _, sizes, lengths = self._leader()
+        return Progress(
+            generation=int(self.generation[0]),
+            evaluations=self.evaluations,
+            mdl=float(lengths.sum()),
+            grammar=float(lengths[0]),
+            data=float(lengths[1]),
+            num_units=int(sizes[0]),
+            num_edges=int(sizes[1]),
+            improved=int(self.record_generation[0]),
+            restarts=int(self.restarts.sum()),
+        )
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a progress line shows: the best network so far, and when it was found."""
+
+    generation: int
+    evaluations: int
+    mdl: float
+    grammar: float
+    data: float
+    num_units: int
+    num_edges: int
+    improved: int
+    restarts: int
+
+    def __str__(self) -> str:
+        return (
+            f"generation {self.generation}  MDL {self.mdl:.1f} = |G| {self.grammar:.0f} + |D:G| {self.data:.1f}  "
+            f"{self.num_units} units, {self.num_edges} edges  (found at {self.improved}; {self.evaluations:,} networks)"
+        )
