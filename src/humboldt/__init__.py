@@ -1,7 +1,8 @@
 """Does a sequence model make infinite use of finite means?"""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
+from humboldt.plugins import register as register
 from humboldt.study import Study as Study
 from humboldt.study import plan as plan
 from humboldt.study import run as run

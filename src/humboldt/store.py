@@ -120,10 +120,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Written:
-    """The description of a training as it was written: by this version, or by an earlier one.
-
-    `evaluation` is there for rows of schema 1, which kept a training and its only evaluation together.
-    """
+    """The description of a training as it was written: by this version, or by an earlier one."""
 
     suite: str
     task: str
@@ -143,6 +140,14 @@ def as_written(written: Written) -> tuple[Training, Evaluation | None]:
     return Training(*(getattr(written, name) for name in Training.__dataclass_fields__)), None
 
 
+@dataclass(frozen=True)
+class Done:
+    """Members of one training, as canonical JSON: how their training ended, and who is scored, by evaluation."""
+
+    trained: dict[str, State] = field(default_factory=dict)
+    scored: dict[str, set[str]] = field(default_factory=dict)
+
+
 class _Row(NamedTuple):
     """Where a training stands in the file, and what it means today."""
 
@@ -150,6 +155,17 @@ class _Row(NamedTuple):
     is_old: bool  # in the tables of schema 1
     training: Training
     evaluation: Evaluation | None
+
+
+def checkpoint_folder(folder: Path, training: Training, members: Iterable[Member]) -> Path:
+    """Where the half-done training of these members is kept."""
+    group = short_hash(sorted(canonical(member) for member in members), 8)
+    return folder / "checkpoints" / f"{training.key}-{group}"
+
+
+def weights_path(folder: Path, training: Training, member: Member) -> Path:
+    """Where a trained member is kept."""
+    return folder / "weights" / training.key / f"{short_hash(member)}.weights"
 
 
 class Store:
@@ -240,15 +256,6 @@ class Store:
             with closing(db):
                 yield db
 
-    def checkpoint_folder(self, training: Training, members: Iterable[Member]) -> Path:
-        """Where the half-done training of these members is kept."""
-        group = short_hash(sorted(canonical(member) for member in members), 8)
-        return self.folder / "checkpoints" / f"{training.key}-{group}"
-
-    def weights_path(self, training: Training, member: Member) -> Path:
-        """Where a trained member is kept."""
-        return self.folder / "weights" / training.key / f"{short_hash(member)}.weights"
-
     def add(
         self,
         training: Training,
@@ -294,37 +301,46 @@ class Store:
                     )
             db.execute("COMMIT")
 
-    def trained(self, training: Training) -> dict[str, State]:
-        """The members whose training is over, as canonical JSON, and how it ended. Failed ones are tried again."""
-        found: dict[str, State] = {}
+    def done(self) -> dict[str, "Done"]:
+        """What need not be done again, by the key of the training. Failures are tried again."""
+        found: dict[str, Done] = {}
         with self._connect() as db:
             for row in self._rows(db):
-                if row.training.key == training.key:
-                    table, column = ("results", "run") if row.is_old else ("members", "training")
-                    states = db.execute(
-                        f"SELECT member, state FROM {table} WHERE {column} = ? AND state != 'failed'", (row.key,)
-                    )
-                    found |= {member: State(state) for member, state in states}
+                done = found.setdefault(row.training.key, Done())
+                table, column = ("results", "run") if row.is_old else ("members", "training")
+                states = db.execute(
+                    f"SELECT member, state FROM {table} WHERE {column} = ? AND state != 'failed'", (row.key,)
+                ).fetchall()
+                done.trained.update({member: State(state) for member, state in states})
+                if row.is_old:
+                    if row.evaluation is not None:
+                        key = row.evaluation.key_for(row.training)
+                        done.scored.setdefault(key, set()).update(member for member, _ in states)
+                    continue
+                scored = db.execute(
+                    "SELECT name, setting, version, member FROM scores JOIN evaluations USING (evaluation) "
+                    "WHERE training = ? AND state != 'failed'",
+                    (row.key,),
+                )
+                for name, setting, version, member in scored.fetchall():
+                    key = Evaluation(name, json.loads(setting), json.loads(version)).key_for(row.training)
+                    done.scored.setdefault(key, set()).add(member)
         return found
 
-    def scored(self, training: Training, evaluation: Evaluation) -> set[str]:
-        """The members that need not be scored again, as canonical JSON."""
-        return {
-            canonical(result.member)
-            for scores in self.scores(training.suite, only=training)
-            if scores.evaluation.key_for(training) == evaluation.key_for(training)
-            for result in scores.results
-            if result.state is not State.FAILED
-        }
-
-    def scores(self, suite: str | None = None, *, only: Training | None = None) -> list[Scores]:
-        """All evaluations with their members, oldest first."""
+    def scores(self, suite: str | None = None) -> list[Scores]:
+        """All evaluations with their members, oldest first. What two rows say of the same member stands once."""
+        found: dict[str, Scores] = {}
         with self._connect() as db:
-            found = []
             for row in self._rows(db):
-                if suite in (None, row.training.suite) and (only is None or only.key == row.training.key):
-                    found.extend(_old_scores(db, row) if row.is_old else _scores(db, row))
-            return found
+                if suite not in (None, row.training.suite):
+                    continue
+                for scores in _old_scores(db, row) if row.is_old else _scores(db, row):
+                    key = scores.evaluation.key_for(scores.training)
+                    earlier = found.get(key, Scores(scores.training, scores.evaluation, ()))
+                    known = {canonical(result.member) for result in earlier.results}
+                    new = [result for result in scores.results if canonical(result.member) not in known]
+                    found[key] = Scores(scores.training, scores.evaluation, (*earlier.results, *new))
+        return list(found.values())
 
     def _rows(self, db: sqlite3.Connection) -> list[_Row]:
         rows = []

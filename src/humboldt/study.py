@@ -1,11 +1,9 @@
-"""The experiments of one command: planned, run, resumed, shown."""
+"""The experiments of one command: planned, estimated, run, resumed, shown."""
 
-import gc
 import shutil
 import signal
 import threading
-import traceback
-from collections import deque
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -13,11 +11,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from humboldt.errors import HumboldtError, Interrupted, RunError, is_out_of_memory
+from humboldt import checkpoints
+from humboldt.errors import RunError
+from humboldt.events import AbstractSink, Event, Warned
+from humboldt.execution import AbstractExecutor, Here, Keep, Options, Outcome, Sinks
+from humboldt.identity import Evaluation, Member, canonical
 from humboldt.report.tables import as_text
-from humboldt.store import Result, State, Store, canonical
+from humboldt.store import Done, Scores, State, Store, weights_path
 from humboldt.suites import suites
-from humboldt.suites._base import AbstractSuite, Experiment, Request, Watcher
+from humboldt.suites.base import AbstractSuite, Experiment, Request
+from humboldt.suites.departures import departures, sentence
+from humboldt.suites.reading import records, tables, upgrade
 
 
 @dataclass(frozen=True)
@@ -32,82 +36,106 @@ class Study:
     @cached_property
     def store(self) -> Store:
         """Where the results go. The folder is made when this is first asked for."""
-        return Store(self.out)
+        return Store(self.out, upgrade)
+
+    def _done(self) -> Mapping[str, Done]:
+        return Store.open(self.out, upgrade).done() if (self.out / "results.db").exists() else {}
 
     def pending(self) -> list[Experiment]:
-        """The experiments that have members to train, with only those."""
-        pending = []
-        is_new = not (self.out / "results.db").exists()
+        """The experiments that have something to do, with only those members and evaluations.
+
+        Members that are trained and kept are only scored.
+        """
+        done, pending = self._done(), []
         for experiment in self.experiments:
-            finished = set() if is_new else self.store.finished(experiment.run)
-            missing = tuple(member for member in experiment.members if canonical(member) not in finished)
-            if missing:
-                pending.append(replace(experiment, members=missing))
+            known = done.get(experiment.training.key, Done())
+            groups: dict[tuple[bool, tuple[str, ...]], list[Member]] = {}
+            missing: dict[str, Evaluation] = {}
+            for member in experiment.members:
+                text = canonical(member)
+                state = known.trained.get(text)
+                if state is State.DIVERGED:
+                    continue
+                wanted = {e.key_for(experiment.training): e for e in experiment.evaluations}
+                left = {k: e for k, e in wanted.items() if state is None or text not in known.scored.get(k, ())}
+                if left:
+                    missing |= left
+                    kept = state is not None and weights_path(self.out, experiment.training, member).is_file()
+                    groups.setdefault((kept, tuple(left)), []).append(member)
+            for (kept, keys), members in groups.items():
+                evaluations = tuple(missing[key] for key in keys)
+                pending.append(replace(experiment, members=tuple(members), evaluations=evaluations, kept=kept))
         return pending
 
-    def run(self, watch: Callable[[Experiment], Watcher]) -> None:
-        """Runs what is missing. What fails is recorded and told at the end; the others go on.
+    def departures(self) -> str:
+        """In which ways this study is not the paper's, in words; empty if in none."""
+        parts = [(e.training, e.evaluations[0], e.members) for e in self.experiments]
+        return sentence(departures(self.suite, parts))
 
-        Members that do not fit into memory together are trained in smaller groups: they do not depend on each other.
-        """
-        failures = []
+    def estimate(self, experiments: Sequence[Experiment]) -> Iterator[float]:
+        """Seconds that each will take, from a short measurement on this machine."""
+        for experiment in experiments:
+            parts = self.suite.restore(experiment.training, experiment.evaluations[0])
+            job = self.suite.job(parts, experiment.members)
+            predictor, seconds = self.suite.engine(parts.contender).sample(job)
+            seconds = 0.0 if experiment.kept else seconds
+            for evaluation in experiment.evaluations:
+                probe = self.suite.probe(self.suite.restore(experiment.training, evaluation), evaluation)
+                if probe.times:
+                    probe.run(predictor)  # compiles
+                    begin = time.monotonic()
+                    probe.run(predictor)
+                    seconds += (time.monotonic() - begin) * probe.times
+            yield seconds
+
+    def run(
+        self,
+        sinks: Sinks,
+        *,
+        save_seconds: float = 30.0,
+        keep: Keep = "best",
+        executor: AbstractExecutor | None = None,
+    ) -> None:
+        """Runs what is missing. What fails is recorded and told at the end; the others go on."""
         store = self.store  # an error here, before the work, if the folder cannot be written
-        waiting = deque(self.pending())
-        while waiting:
-            experiment = waiting.popleft()
-            watcher = watch(experiment)
-            folder = store.checkpoint_folder(experiment.run, experiment.members)
-            outcome = self._attempt(experiment, folder, watcher)
-            if isinstance(outcome, Exception) and is_out_of_memory(outcome) and len(experiment.members) > 1:
-                waiting.extendleft(reversed(_halves(experiment)))
-                watcher.warn(
-                    f"{experiment.name}: {len(experiment.members)} members together need more memory than there is. "
-                    "Going on with one half of them after the other."
-                )
-                del outcome
-                gc.collect()  # what the failed attempt still holds is needed now
-                continue
-            if isinstance(outcome, Exception):
-                detail = {"error": "".join(traceback.format_exception(outcome))}
-                results = [Result(member, State.FAILED, {}, 0.0, detail) for member in experiment.members]
-                failures.append(f"{experiment.name}: {type(outcome).__name__}: {outcome}")
-                watcher.warn(f"{failures[-1]} Going on with the other experiments.")
-            else:
-                results = outcome
-            store.add(experiment.run, results)
-            if all(result.state is not State.FAILED for result in results):
-                shutil.rmtree(folder, ignore_errors=True)  # the results are safe; half-done work is of no use now
+        failures = []
+        for outcome in (executor or Here()).run(self.pending(), Options(self.out, save_seconds, keep), sinks):
+            if outcome.error is not None:
+                failures.append(f"{outcome.experiment.name}: {type(outcome.error).__name__}: {outcome.error}")
+                sinks(outcome.experiment).send(Warned(f"{failures[-1]} Going on with the other experiments."))
+            self._keep(store, outcome)
         if failures:
             raise RunError(
                 f"{len(failures)} of {len(self.experiments)} experiments failed: {'; '.join(failures)}. The traceback "
-                f"is in `{self.store.path}`. The same command tries them again and keeps what is finished."
+                f"is in `{store.path}`. The same command tries them again and keeps what is finished."
             )
 
-    def _attempt(self, experiment: Experiment, folder: Path, watcher: Watcher) -> list[Result] | Exception:
-        """The results, or what went wrong."""
-        try:
-            return self.suite.execute(experiment, folder, watcher)
-        except HumboldtError:
-            raise
-        except Exception as error:
-            return error
+    def _keep(self, store: Store, outcome: Outcome) -> None:
+        """Writes weights first, then the rows that speak of them; what was half done goes last."""
+        training = outcome.experiment.training
+        for member, arrays in outcome.weights:
+            about = {"training": training.key, "member": dict(member)}
+            checkpoints.write(weights_path(self.out, training, member), arrays, about)
+        store.add(training, outcome.trained, outcome.scored, format=self.suite.format)
+        if outcome.checkpoints is not None:
+            shutil.rmtree(outcome.checkpoints, ignore_errors=True)
 
     def records(self) -> list[dict[str, Any]]:
-        """The results of this study's runs as flat records."""
-        return [asdict(record) for record in self.suite.records(self._runs())]
+        """The results of this study as flat records."""
+        return [asdict(record) for record in records(self.suite, self._scores())]
 
     def table(self) -> str:
         """The results in the paper's layout, as text."""
-        return as_text(self.suite.tables(self._runs()))
+        return as_text(tables(self.suite, self._scores()))
 
-    def _runs(self) -> list[tuple[Any, list[Result]]]:
-        keys = {experiment.run.key for experiment in self.experiments}
-        return [(run, results) for run, results in self.store.runs(self.suite.name) if run.key in keys]
-
-
-def _halves(experiment: Experiment) -> list[Experiment]:
-    middle = (len(experiment.members) + 1) // 2
-    return [replace(experiment, members=part) for part in (experiment.members[:middle], experiment.members[middle:])]
+    def _scores(self) -> list[Scores]:
+        """Those of this study's trainings and evaluations; members of other requests that share a cell are there, too:
+        which members compete is decided by their settings, not by who asked for them."""
+        if not (self.out / "results.db").exists():
+            return []
+        keys = {e.key_for(one.training) for one in self.experiments for e in one.evaluations}
+        found = Store.open(self.out, upgrade).scores(self.suite.name)
+        return [scores for scores in found if scores.evaluation.key_for(scores.training) in keys]
 
 
 def plan(
@@ -121,10 +149,9 @@ def plan(
     out: str | Path = "results",
 ) -> Study:
     """A study, ready to run. Names and values are checked before anything is written."""
-    chosen = suites.get(suite)
-    request = Request(tasks, models, preset, seeds, _as_text(settings or {}))
-    experiments = tuple(chosen.plan(request))
-    return Study(chosen, request, experiments, Path(out))
+    request = Request(tuple(tasks), tuple(models), preset, seeds, dict(settings or {}))
+    its_suite = suites.get(suite)
+    return Study(its_suite, request, tuple(its_suite.plan(request)), Path(out))
 
 
 def run(suite: str, **options: Any) -> Study:
@@ -138,8 +165,21 @@ def run(suite: str, **options: Any) -> Study:
     """
     study = plan(suite, **options)
     with stop_on_interrupt() as should_stop:
-        study.run(lambda experiment: Watcher(should_stop=should_stop))
+        study.run(lambda experiment: _Quiet(should_stop))
     return study
+
+
+@dataclass(frozen=True)
+class _Quiet(AbstractSink):
+    """Tells nobody, but can be stopped."""
+
+    asked: Callable[[], bool]
+
+    def send(self, event: Event) -> None:
+        del event
+
+    def should_stop(self) -> bool:
+        return self.asked()
 
 
 @contextmanager
@@ -165,13 +205,3 @@ def stop_on_interrupt() -> Iterator[Callable[[], bool]]:
     finally:
         for number, earlier in before.items():
             signal.signal(number, earlier)
-
-
-def _as_text(settings: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        key: ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
-        for key, value in settings.items()
-    }
-
-
-__all__ = ["Interrupted", "Study", "plan", "run", "stop_on_interrupt"]

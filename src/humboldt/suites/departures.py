@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from humboldt.identity import Evaluation, Member, Training, canonical
-from humboldt.settings import Role, fields, plain, words
+from humboldt.settings import changed, plain, words
 
 if TYPE_CHECKING:
     from humboldt.suites.base import AbstractSuite
@@ -86,10 +86,7 @@ def _of_cell(suite: "AbstractSuite", task: str, model: str, parts: Sequence[Part
 
 def _of_members(suite: "AbstractSuite", model: str, members: Sequence[Member]) -> Iterable[Departure]:
     contender = suite.contender(model)
-    defaults = {f.name: f.default for f in fields(suite.protocol) if f.role is Role.MEMBERS}
-    own = {key: value for key, value in contender.changes.items() if key in defaults}
-    protocol = suite.protocol(**own)
-    expected = suite.members(protocol, contender)
+    expected = suite.members(changed(suite.protocol(), contender.changes), contender)
     for key in expected[0] if expected else ():
         ours, papers = _distinct(m.get(key) for m in members), _distinct(m[key] for m in expected)
         if key == "seed" and len(ours) != len(papers):

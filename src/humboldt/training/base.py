@@ -120,6 +120,10 @@ class AbstractPredictor(ABC):
         """
         raise self._lacks("read a string symbol by symbol")
 
+    def offers(self, ability: str) -> bool:
+        """Whether this predictor can be asked: `offers("nats")`."""
+        return getattr(type(self), ability) is not getattr(AbstractPredictor, ability)
+
     def about(self, member: int) -> tuple[dict[str, float], dict[str, Any]]:
         """Measures and details that the engine itself knows of a member."""
         del member

@@ -42,7 +42,9 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
 
     def members(self, protocol: LengthGeneralisation, contender: Contender) -> list[Member]:
         del contender
-        return [{"seed": seed, "learning_rate": rate} for rate in protocol.learning_rates for seed in range(protocol.seeds)]
+        return [
+            {"seed": seed, "learning_rate": rate} for rate in protocol.learning_rates for seed in range(protocol.seeds)
+        ]
 
     def check_plan(self, parts: Parts) -> None:
         training_lengths(parts.task, parts.protocol)

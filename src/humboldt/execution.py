@@ -1,0 +1,212 @@
+"""Running experiments: train, keep, score. An executor says where; only its caller writes results."""
+
+import gc
+import time
+import traceback
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from humboldt import checkpoints
+from humboldt.checkpoints import Checkpoints
+from humboldt.errors import HumboldtError, is_out_of_memory
+from humboldt.events import AbstractSink, Warned
+from humboldt.identity import Evaluation, Member, canonical
+from humboldt.store import ScoredMember, State, TrainedMember, checkpoint_folder, weights_path
+from humboldt.suites import suites
+from humboldt.suites.base import AbstractSuite, Experiment, Parts, Scored
+from humboldt.training.base import AbstractPredictor, AbstractTrained
+
+Keep = Literal["best", "all", "none"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How experiments are run; none of it can change a result.
+
+    - `folder`: where checkpoints and weights are.
+    - `save_seconds`: between checkpoints.
+    - `keep`: which trained members are kept.
+    """
+
+    folder: Path
+    save_seconds: float = 30.0
+    keep: Keep = "best"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one experiment, or a part of its members, has come to. `weights` are those to be kept."""
+
+    experiment: Experiment
+    trained: tuple[TrainedMember, ...] = ()
+    scored: tuple[tuple[Evaluation, tuple[ScoredMember, ...]], ...] = ()
+    weights: tuple[tuple[Member, dict[str, np.ndarray]], ...] = ()
+    error: Exception | None = None
+    checkpoints: Path | None = field(default=None)  # of no use once this is stored
+
+
+Sinks = Callable[[Experiment], AbstractSink]
+
+
+class AbstractExecutor(ABC):
+    """Runs experiments somewhere and hands back their outcomes as they come."""
+
+    @abstractmethod
+    def run(self, experiments: Sequence[Experiment], options: Options, sinks: Sinks) -> Iterator[Outcome]:
+        """All experiments; what fails is an outcome with an `error`. Raises `Interrupted` if a sink asks to stop."""
+
+
+class Here(AbstractExecutor):
+    """In this process, one after the other."""
+
+    def run(self, experiments: Sequence[Experiment], options: Options, sinks: Sinks) -> Iterator[Outcome]:
+        waiting = deque(experiments)
+        while waiting:
+            experiment = waiting.popleft()
+            sink = sinks(experiment)
+            outcome = execute(experiment, options, sink)
+            if outcome.error is not None and is_out_of_memory(outcome.error) and len(experiment.members) > 1:
+                message = f"{experiment.name}: {len(experiment.members)} members together need more memory than there is."
+                sink.send(Warned(f"{message} Retrying in two halves."))
+                waiting.extendleft(reversed(halves(experiment)))
+                del outcome
+                gc.collect()  # what the failed attempt still holds is needed now
+                continue
+            yield outcome
+
+
+def halves(experiment: Experiment) -> list[Experiment]:
+    """The same for the first and for the second half of the members, which do not depend on each other."""
+    middle = (len(experiment.members) + 1) // 2
+    parts = experiment.members[:middle], experiment.members[middle:]
+    return [replace(experiment, members=part) for part in parts]
+
+
+def execute(experiment: Experiment, options: Options, sink: AbstractSink) -> Outcome:
+    """Trains and scores the members of one experiment, going on from what is on disk.
+
+    An error of training is the outcome's error. An error of scoring is a failed score: the training is kept, and the
+    next attempt only scores.
+    """
+    try:
+        return _execute(experiment, options, sink)
+    except HumboldtError:
+        raise
+    except Exception as error:
+        detail = {"error": "".join(traceback.format_exception(error))}
+        failed = tuple(TrainedMember(member, State.FAILED, 0.0, detail) for member in experiment.members)
+        return Outcome(experiment, failed, error=error)
+
+
+def _execute(experiment: Experiment, options: Options, sink: AbstractSink) -> Outcome:
+    suite = suites.get(experiment.training.suite)
+    parts = suite.restore(experiment.training, experiment.evaluations[0])
+    engine = suite.engine(parts.contender)
+    job = suite.job(parts, experiment.members)
+    if experiment.kept:
+        paths = [weights_path(options.folder, experiment.training, member) for member in experiment.members]
+        predictor = engine.restore(job, [checkpoints.read(path)[0] for path in paths])
+        return _score_all(suite, experiment, predictor, list(range(len(experiment.members))), (), sink)
+    begin = time.monotonic()
+    folder = checkpoint_folder(options.folder, experiment.training, experiment.members)
+    trained = engine.train(job, Checkpoints(folder, options.save_seconds), sink)
+    seconds = (time.monotonic() - begin) / len(experiment.members)
+    environment = engine.environment()
+    rows = tuple(
+        TrainedMember(
+            member, State.FINISHED if out.diverged_at is None else State.DIVERGED, seconds, out.detail, environment
+        )
+        for member, out in zip(experiment.members, trained.outcomes, strict=True)
+    )
+    good = [i for i, row in enumerate(rows) if row.state is State.FINISHED]
+    outcome = _score_all(suite, experiment, trained.predictor, good, rows, sink)
+    kept = () if outcome.error else _kept(suite, experiment, trained, outcome, options.keep)
+    return replace(outcome, weights=kept, checkpoints=None if outcome.error else folder)
+
+
+def _score_all(
+    suite: AbstractSuite,
+    experiment: Experiment,
+    predictor: AbstractPredictor,
+    good: Sequence[int],
+    rows: tuple[TrainedMember, ...],
+    sink: AbstractSink,
+) -> Outcome:
+    """The scores of the members that have not diverged, under every evaluation."""
+    members = [experiment.members[i] for i in good]
+    scored, first_error = [], None
+    for evaluation in experiment.evaluations:
+        parts = suite.restore(experiment.training, evaluation)
+        begin = time.monotonic()
+        try:
+            found = score(suite, parts, evaluation, predictor.take(good), members, sink) if good else []
+        except HumboldtError:
+            raise
+        except Exception as error:
+            first_error = first_error or error
+            detail = {"error": "".join(traceback.format_exception(error))}
+            scored.append((evaluation, tuple(ScoredMember(member, State.FAILED, detail=detail) for member in members)))
+            continue
+        seconds = (time.monotonic() - begin) / max(1, len(members))
+        results = (
+            ScoredMember(member, State.FINISHED, measures, seconds, detail)
+            for member, (measures, detail) in zip(members, found, strict=True)
+        )
+        scored.append((evaluation, tuple(results)))
+    # An error here is not one of memory that halves could mend: `score` has tried that.
+    error = None if first_error is None else ScoringFailed(first_error)
+    return Outcome(experiment, rows, tuple(scored), error=error)
+
+
+class ScoringFailed(Exception):
+    """Training went well, scoring did not."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(f"scoring failed: {type(cause).__name__}: {str(cause).splitlines()[0] if str(cause) else ''}")
+        self.__cause__ = cause
+
+
+def score(
+    suite: AbstractSuite,
+    parts: Parts,
+    evaluation: Evaluation,
+    predictor: AbstractPredictor,
+    members: Sequence[Member],
+    sink: AbstractSink,
+) -> list[Scored]:
+    """Scores all members at once, or in halves (and halves of these) where memory is short."""
+    try:
+        return suite.score(parts, evaluation, predictor, members, sink)
+    except Exception as error:
+        if not is_out_of_memory(error) or len(members) < 2:
+            raise
+    gc.collect()
+    middle = len(members) // 2
+    found = []
+    for chosen in (range(middle), range(middle, len(members))):
+        some = predictor.take(list(chosen))
+        found += score(suite, parts, evaluation, some, [members[i] for i in chosen], sink)
+    return found
+
+
+def _kept(
+    suite: AbstractSuite, experiment: Experiment, trained: AbstractTrained, outcome: Outcome, keep: Keep
+) -> tuple[tuple[Member, dict[str, np.ndarray]], ...]:
+    """The weights of all members, or of the best by the suite's headline measure."""
+    places = {canonical(member): i for i, member in enumerate(experiment.members)}
+    values = {
+        canonical(one.member): one.measures[suite.headline]
+        for _, results in outcome.scored
+        for one in results
+        if suite.headline in one.measures
+    }
+    if keep == "none" or not values:
+        return ()
+    chosen = list(values) if keep == "all" else [max(values, key=lambda m: values[m])]
+    return tuple((experiment.members[places[m]], trained.weights(places[m])) for m in chosen)

@@ -1,0 +1,98 @@
+"""Doors: other people's tasks, models and suites.
+
+A user's file or installed package registers what it adds when it is imported; then it is listed, run, resumed, shown
+and scored like ours. An installed package names its module under the entry point group `humboldt`; a file is given
+with `--plugin my_file.py`; Python code calls `humboldt.register`.
+"""
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterable
+from functools import cache
+from hashlib import sha256
+from importlib import metadata
+from pathlib import Path
+from typing import Any, TypeVar
+
+from humboldt.errors import UsageError
+from humboldt.languages import AbstractTask, tasks
+
+V = TypeVar("V")
+GROUP = "humboldt"
+
+
+def register(name: str, *, version: int | None = None) -> Callable[[V], V]:
+    """Decorator that adds a task (named `suite/task`), a model or a suite under a name of its own.
+
+    Without a `version`, the hash of the source file takes its place: an edited file never gets an earlier result.
+    """
+
+    def bind(value: V) -> V:
+        return _registry_for(name, value).register(name, version=version)(value)
+
+    return bind
+
+
+def _registry_for(name: str, value: Any) -> Any:
+    from humboldt.models import models
+    from humboldt.suites import suites
+    from humboldt.suites.base import AbstractSuite
+
+    if isinstance(value, AbstractSuite):
+        return suites
+    if isinstance(value, type) and issubclass(value, AbstractTask):
+        suite, _, task = name.partition("/")
+        if not task:
+            raise UsageError(f"The task {name!r} does not say whose it is. Name it `suite/task`, e.g. chomsky/{name}.")
+        known = suites.get(suite)  # an error that names the nearest one
+        if value.problem is not known.kind:
+            raise UsageError(
+                f"The task {name!r} is a problem of {value.problem.value}, but the suite {suite} has problems of "
+                f"{known.kind.value}. Derive it from the class that the suite's own tasks are derived from."
+            )
+        return tasks
+    if hasattr(value, "build"):
+        return models
+    raise UsageError(
+        f"{value!r} is no task (a subclass of AbstractTask), no model (a class of settings with `build`) and no suite "
+        f"(an object of a subclass of AbstractSuite), so it cannot be registered as {name!r}."
+    )
+
+
+@cache
+def load_installed() -> None:
+    """Imports what installed packages offer, once."""
+    for point in metadata.entry_points(group=GROUP):
+        try:
+            point.load()
+        except UsageError:
+            raise
+        except Exception as error:
+            raise UsageError(
+                f"The plugin {point.name!r} ({point.value}) cannot be loaded: {type(error).__name__}: {error}. "
+                "Mend it or uninstall its package."
+            ) from error
+
+
+def load_files(paths: Iterable[Path]) -> None:
+    """Imports files that a user names. The same file again does nothing."""
+    for path in paths:
+        _load_file(path.resolve())
+
+
+@cache
+def _load_file(path: Path) -> None:
+    if not path.is_file():
+        raise UsageError(f"--plugin {path}: there is no such file. Give a Python file that registers something.")
+    name = f"humboldt_plugin_{sha256(str(path).encode()).hexdigest()[:12]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"--plugin {path}: this is not a Python file. Give one that ends in .py.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except UsageError:
+        raise
+    except Exception as error:
+        raise UsageError(f"--plugin {path}: {type(error).__name__}: {error}. Mend the file and try again.") from error

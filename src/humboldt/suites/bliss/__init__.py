@@ -1,0 +1,150 @@
+"""Benchmarking neural network generalization for grammar induction (Lan et al. 2023): how much from how little?"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from humboldt.errors import UsageError, unknown_name
+from humboldt.events import AbstractSink
+from humboldt.identity import Evaluation, Member
+from humboldt.languages import ProblemKind
+from humboldt.languages.bliss import Measure
+from humboldt.measures.bliss import evaluate, sizes
+from humboldt.report.tables import Record, Table
+from humboldt.suites import suites
+from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Request, Scored
+from humboldt.suites.bliss import data, tables
+from humboldt.suites.bliss.problem import NextSymbol
+from humboldt.suites.bliss.protocol import CONTENDERS, PRESETS, TASKS, Induction
+from humboldt.suites.bliss.scoring import Scorer
+from humboldt.suites.capabilities import OffersData
+from humboldt.suites.cells import Cell, Heading
+from humboldt.training.base import AbstractPredictor, Job, MemberRecipe, Recipe
+
+PROBE_STRINGS = 200  # test strings that an estimate reads
+
+
+class Bliss(AbstractSuite, OffersData):
+    """The suite of Lan et al. (2023)."""
+
+    name = "bliss"
+    paper = "Lan et al. 2023, Benchmarking neural network generalization for grammar induction"
+    question = "How much is learnt from how little?"
+    measure = "B-index"
+    kind = ProblemKind.NEXT_SYMBOL
+    protocol = Induction
+    contenders = CONTENDERS
+    printed_tasks = TASKS
+    presets = PRESETS
+    demo = Request(("an_bn",), ("lstm", "mdlrnn"))
+    headline = "largest_n"
+    evaluation = ("criteria", 1)
+    told = ("factor",)
+
+    def members(self, protocol: Induction, contender: Contender) -> list[Member]:
+        del contender
+        return list(protocol.members())
+
+    def check_plan(self, parts: Parts) -> None:
+        parts.task.check_prior(parts.protocol.p)
+
+    def is_repetition(self, parts: Parts, sweep: Mapping[str, tuple[Any, ...]]) -> bool:
+        """Whether a smaller stack of the sweep holds the corpus too."""
+        if "stack_size" not in sweep:
+            return False
+        longest = len(NextSymbol(parts.task, parts.protocol).corpus.last) + 1
+        return any(longest < size < parts.model.stack_size for size in sweep["stack_size"])
+
+    def work(self, parts: Parts) -> str:
+        (factor,) = parts.protocol.factors
+        size = sizes(factor, parts.protocol.order)
+        generations = getattr(parts.model, "generations", None)  # of a model that is searched for
+        effort = f"at most {generations:,} generations on" if generations else f"{parts.protocol.epochs:,} epochs of"
+        return f"{effort} {size.train:,} strings, then {size.test:,} tests"
+
+    def job(self, parts: Parts, members: Sequence[Member]) -> Job:
+        protocol: Induction = parts.protocol
+        problem = NextSymbol(parts.task, protocol)
+
+        def recipe(member: Member) -> MemberRecipe:
+            strengths = {member["penalty"]: member["strength"]}
+            return MemberRecipe(
+                member["seed"], protocol.learning_rate, strengths.get("l1", 0.0), strengths.get("l2", 0.0)
+            )
+
+        return Job(
+            model=parts.model,
+            problem=problem,
+            recipe=Recipe(steps=protocol.epochs * problem.steps_per_epoch, gradient_clip=None),
+            members=tuple(map(recipe, members)),
+        )
+
+    def score(
+        self,
+        parts: Parts,
+        evaluation: Evaluation,
+        predictor: AbstractPredictor,
+        members: Sequence[Member],
+        sink: AbstractSink,
+    ) -> list[Scored]:
+        del evaluation
+        problem = NextSymbol(parts.task, parts.protocol)
+        scorer = Scorer(problem)
+        losses = problem.corpus_losses(predictor.nats(problem.training_set())) if predictor.offers("nats") else None
+        found = []
+        for index in range(len(members)):
+
+            def make_stepper(longest: int, index: int = index) -> Any:
+                return predictor.stepper(index, longest=longest, most_memory=parts.protocol.test_memory)
+
+            measures, detail = scorer.score(make_stepper)
+            more, described = predictor.about(index)
+            if losses is not None:
+                measures["training_loss"] = float(losses[index])
+            found.append(({**measures, **more}, {**detail, **described}))
+            sink.scored(index + 1, len(members))
+        return found
+
+    def probe(self, parts: Parts, evaluation: Evaluation) -> Probe:
+        """Where errors have a budget, one whole pass is counted: the best member may well keep within it."""
+        del evaluation
+        problem = NextSymbol(parts.task, parts.protocol)
+        language, count = problem.language, problem.sizes.test
+        few = language.test_set(after=problem.corpus, count=min(PROBE_STRINGS, count))
+        if language.measure is not Measure.DETERMINISTIC:
+            return Probe(lambda predictor: None, 0.0)
+        whole = int(language.test_set(after=problem.corpus, count=count).deterministic_steps.sum())
+
+        def run(predictor: AbstractPredictor) -> object:
+            longest = int(few.lengths.max())
+            stepper, rows = predictor.stepper(0, longest=longest, most_memory=parts.protocol.test_memory)
+            return evaluate(few, stepper, exhaustive=True, most_rows=rows)
+
+        return Probe(run, whole / max(1, int(few.deterministic_steps.sum())))
+
+    def upgrade(self, setting: dict[str, Any], format: int, *, model: str) -> dict[str, Any]:
+        del model
+        if format == 1:  # a setting that spared the reading of some members; the scores of the others are the same
+            setting.pop("evaluate", None)
+        return setting
+
+    def cell_records(self, cell: Cell) -> list[Record]:
+        return tables.records(cell)
+
+    def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
+        return tables.layout(self, heading, cells)
+
+    def data(
+        self, task: str, *, split: str | None, count: int, length: int | None, seed: int, settings: Mapping[str, Any]
+    ) -> Iterator[tuple[list[str], list[str]]]:
+        if task not in self.tasks():
+            raise unknown_name("task", task, self.tasks())
+        if length is not None:
+            raise UsageError(
+                f"--length {length}: strings of this suite are sampled, or come next after a size. Leave --length out, "
+                "or use --split test --after N."
+            )
+        language: Any = self.make_task(task, None, {})
+        return data.pairs(language, split, count, seed, settings)
+
+
+suites.register("bliss", version=1)(Bliss())

@@ -1,0 +1,185 @@
+"""Table 2 of Lan et al. (2023), ours beside theirs."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from humboldt import published
+from humboldt.measures.bliss import b_index, sizes
+from humboldt.measures.statistics import share
+from humboldt.report.tables import Record, Table
+from humboldt.store import Result, State
+from humboldt.suites.cells import Cell, Heading
+
+if TYPE_CHECKING:
+    from humboldt.suites.bliss import Bliss
+
+EPSILONS = ("0.005", "0")  # as the published table names them
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the table. With `shortest_only`, the network that description length itself prefers speaks for each
+    training size: the shortest over all searches, whatever the test says of it."""
+
+    cell: Cell
+    shortest_only: bool = False
+
+    def finished(self, factor: int | None = None) -> list[Result]:
+        """The members with a score, of one factor or of all."""
+        by_factor: dict[int, list[Result]] = {}
+        for scores in self.cell.scores:
+            own = by_factor.setdefault(scores.training.setting["factor"], [])
+            own.extend(result for result in scores.results if result.state is State.FINISHED)
+        if self.shortest_only:
+            by_factor = {b: _shortest(results) for b, results in by_factor.items()}
+        return [result for b, results in by_factor.items() if factor in (None, b) for result in results]
+
+    @property
+    def factors(self) -> list[int]:
+        """The factors with at least one such member."""
+        known = {scores.training.setting["factor"] for scores in self.cell.scores}
+        return sorted(factor for factor in known if self.finished(factor))
+
+    def train_size(self, factor: int) -> int:
+        """How many strings were trained on."""
+        return sizes(factor, self.cell.scores[0].training.setting["order"]).train
+
+    def index(self, kind: str, epsilon: str) -> str:
+        """The B-index, a factor being met if any member meets the criterion."""
+        return str(b_index({b: self.meeting(kind, epsilon, b)[0] > 0 for b in self.factors}))
+
+    def meeting(self, kind: str, epsilon: str, factor: int) -> tuple[int, int]:
+        """How many members meet the criterion, of how many that were read for it."""
+        verdicts = [result.measures.get(f"{kind}_{epsilon}") for result in self.finished(factor)]
+        read = [verdict for verdict in verdicts if verdict is not None]
+        return sum(map(bool, read)), len(read)
+
+    def decisive(self, kind: str, epsilon: str) -> int:
+        """The factor that the B-index speaks of: the largest that is met, or the smallest if none is."""
+        met = [b for b in self.factors if self.meeting(kind, epsilon, b)[0]]
+        return max(met, default=self.factors[0])
+
+    def best(self, measure: str, factor: int, *, largest: bool = True) -> float | None:
+        """The best member's value, if any has one."""
+        values = [r.measures[measure] for r in self.finished(factor) if measure in r.measures]
+        return (max if largest else min)(values) if values else None
+
+    def printed(self, epsilon: str) -> str | None:
+        """What Table 2 has there."""
+        return published.lookup("bliss", "b_index", language=self.cell.task, model=self.cell.model, epsilon=epsilon)
+
+
+def _shortest(results: Sequence[Result]) -> list[Result]:
+    described = [result for result in results if "mdl" in result.measures]
+    return [min(described, key=lambda result: result.measures["mdl"])] if described else []
+
+
+def rows(cell: Cell) -> list[Row]:
+    """The row of a cell; of a model that is searched for, also the row of the shortest descriptions."""
+    found = [Row(cell)]
+    if any("mdl" in result.measures for result in found[0].finished()):
+        found.append(Row(cell, shortest_only=True))
+    return [row for row in found if row.factors]
+
+
+def records(cell: Cell) -> list[Record]:
+    """The B-index at both margins and in both scopes, who meets each criterion, and what the best member reached."""
+    found: list[Record] = []
+    for row in rows(cell):
+        note = " shortest" if row.shortest_only else ""
+
+        def add(
+            setting: str, measure: str, statistic: str, value: Any, members: int, beside: Any = None, note: str = note
+        ) -> None:
+            text = f"{cell.heading} {setting}{note}"
+            found.append(Record("bliss", cell.task, cell.model, text, measure, statistic, value, members, beside))
+
+        members = len(row.finished())
+        for epsilon in EPSILONS:
+            add(f"epsilon={epsilon}", "b_index", "max", row.index("met", epsilon), members, row.printed(epsilon))
+            add(f"epsilon={epsilon} per_string", "b_index", "max", row.index("met_per_string", epsilon), members)
+        for factor in row.factors:
+            size = f"train_size={row.train_size(factor)}"
+            for epsilon in EPSILONS:
+                met, read = row.meeting("met", epsilon, factor)
+                if read and not row.shortest_only:
+                    part = share(met, read)
+                    add(f"{size} epsilon={epsilon}", "met", "count", met, read)
+                    add(f"{size} epsilon={epsilon}", "met", "share_low", part.low, read)
+                    add(f"{size} epsilon={epsilon}", "met", "share_high", part.high, read)
+            for measure, statistic in (("largest_n", "max"), ("excess_bits", "min")):
+                value = row.best(measure, factor, largest=statistic == "max")
+                if value is not None:
+                    add(size, measure, statistic, value, len(row.finished(factor)))
+    return found
+
+
+def layout(suite: "Bliss", heading: Heading, cells: Sequence[Cell]) -> list[Table]:
+    """One table."""
+    columns = (
+        *("Language", "Model", "ε=0.005", "met by", "paper", "per string", "ε=0", "met by", "paper"),
+        *("largest n", "fails first at", "|C|", "members"),
+    )
+    lines = []
+    for cell in cells:
+        for row in rows(cell):
+            title = suite.contender(cell.model).title + (" (shortest)" if row.shortest_only else "")
+            lines.append((cell.task, title, *_verdicts(row), *_reach(row)))
+    notes = (
+        "B-index: the largest b for which some member, trained on 10^N / b strings, meets the criterion on the next "
+        "10^N · b strings; <1 if none does. `met by`: how many members meet it at that b (at the smallest b if none "
+        "does), of how many. The margin ε counts over all steps of the test set, or `per string`. Paper: Table 2.",
+        "`largest n`: up to which size the best member accepts every string, from the shortest on, for each |C| "
+        "(ε = 0; Dyck: string length, ε = 0.005). `fails first at`: the first test string that the best member with "
+        "the largest |C| gets wrong.",
+    )
+    if any(line[1].endswith("(shortest)") for line in lines):
+        notes = (*notes, "(shortest): the network with the shortest description of all searches, for each |C|.")
+    return [Table(f"bliss, {heading}", columns, tuple(lines), notes)] if lines else []
+
+
+def _verdicts(row: Row) -> tuple[str, ...]:
+    def met(epsilon: str) -> str:
+        return "{}/{}".format(*row.meeting("met", epsilon, row.decisive("met", epsilon)))
+
+    lenient, strict = EPSILONS
+    return (
+        *(row.index("met", lenient), met(lenient), row.printed(lenient) or "–", row.index("met_per_string", lenient)),
+        *(row.index("met", strict), met(strict), row.printed(strict) or "–"),
+    )
+
+
+def _reach(row: Row) -> tuple[str, ...]:
+    reached = [row.best("largest_n", factor) for factor in row.factors]
+    return (
+        ", ".join("–" if n is None else f"{n:.0f}" for n in reached),
+        _first_failure(row),
+        ", ".join(f"{row.train_size(factor)}" for factor in row.factors),
+        str(len(row.finished())),
+    )
+
+
+def _first_failure(row: Row) -> str:
+    """Of the member that goes furthest, in short; the most telling margin is the strictest that is not hopeless."""
+    best = max(row.finished(row.factors[0]), key=lambda result: result.measures.get("largest_n", 0))
+    measures = {score["measure"] for score in best.detail["scores"]}
+    epsilon, measure = (0.0, "M_det") if "M_det" in measures else (0.005, "M_cat")
+    for score in best.detail["scores"]:
+        if (score["measure"], score["epsilon"]) == (measure, epsilon):
+            return abbreviated(score["first_failure"])
+    return "–"
+
+
+def abbreviated(string: str | None, most: int = 20) -> str:
+    """A string in short.
+
+    >>> abbreviated("aaabbb"), abbreviated("(())()" * 10), abbreviated(None)
+    ('a^3 b^3', '(())()(())()(())()((…', 'none')
+    """
+    if string is None:
+        return "none"
+    if not string.isalpha():
+        return string if len(string) <= most else string[:most] + "…"
+    return " ".join(f"{letter}^{len(list(run))}" for letter, run in itertools.groupby(string))

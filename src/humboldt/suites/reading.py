@@ -1,0 +1,78 @@
+"""From a store to records and tables: what every suite's results go through."""
+
+from collections.abc import Sequence
+
+from humboldt.errors import HumboldtError
+from humboldt.identity import Evaluation, Training
+from humboldt.report.tables import Record, Table
+from humboldt.store import Scores, Written, as_written
+from humboldt.suites import suites
+from humboldt.suites.base import AbstractSuite
+from humboldt.suites.cells import Cell, Sorted, plain_table, sort_results
+from humboldt.suites.departures import departures, sentence
+
+
+def upgrade(written: Written) -> tuple[Training, Evaluation | None]:
+    """What a stored description means today; as it stands if its suite is not known."""
+    if written.suite not in suites:
+        return as_written(written)
+    return suites.get(written.suite).read(written)
+
+
+def records(suite: AbstractSuite, found: Sequence[Scores]) -> list[Record]:
+    """The results as flat records, beside the published numbers."""
+    ordered = sort_results(suite, found)
+    current = [record for cells in ordered.cells.values() for cell in cells for record in suite.cell_records(cell)]
+    return [*current, *_plain_records(ordered)]
+
+
+def tables(suite: AbstractSuite, found: Sequence[Scores]) -> list[Table]:
+    """The results in the paper's layout; what is superseded or not known stands apart."""
+    ordered = sort_results(suite, found)
+    result = []
+    for heading, cells in ordered.cells.items():
+        laid_out = suite.layout(heading, cells)
+        if laid_out:
+            note = sentence(departures(suite, _parts(cells)))
+            laid_out[0] = _with_note(laid_out[0], note)
+        result.extend(laid_out)
+    if ordered.superseded:
+        remark = "Results of earlier versions: they are shown, but compete for no place in a table."
+        result.append(plain_table(f"{suite.name}, superseded versions", ordered.superseded, [remark]))
+    if ordered.unknown:
+        reasons = dict.fromkeys(reason for _, reason in ordered.unknown)
+        result.append(plain_table(f"{suite.name}, not known here", [one for one, _ in ordered.unknown], [*reasons]))
+    return result
+
+
+def _plain_records(ordered: Sorted) -> list[Record]:
+    found = []
+    for scores, label in [*((s, "superseded") for s in ordered.superseded), *((s, "not known") for s, _ in ordered.unknown)]:
+        training = scores.training
+        names = sorted({name for result in scores.results for name in result.measures})
+        for name in names:
+            values = [result.measures[name] for result in scores.results if name in result.measures]
+            about = training.suite, training.task, training.model, f"{label} {training.key}"
+            found.append(Record(*about, name, "max", max(values), len(values), None))
+    return found
+
+
+def _parts(cells: Sequence[Cell]) -> list[tuple[Training, Evaluation, list]]:
+    return [
+        (scores.training, scores.evaluation, [result.member for result in scores.results])
+        for cell in cells
+        for scores in cell.scores
+    ]
+
+
+def _with_note(table: Table, note: str) -> Table:
+    return Table(table.title, table.columns, table.rows, (*table.notes, note)) if note else table
+
+
+def unknown_suite_tables(name: str, found: Sequence[Scores]) -> list[Table]:
+    """The results of a suite that is not installed."""
+    try:
+        suites.get(name)
+    except HumboldtError as error:
+        return [plain_table(f"{name}, not known here", found, [str(error)])]
+    return []

@@ -1,0 +1,164 @@
+"""Targeted syntactic evaluations with pseudo-languages: does a model see structure without words?"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from humboldt import settings as settings_
+from humboldt.errors import UsageError, unknown_name
+from humboldt.events import AbstractSink
+from humboldt.identity import Evaluation, Member, Training
+from humboldt.languages import AbstractTask, ProblemKind
+from humboldt.languages.syntax import draw_split
+from humboldt.languages.syntax._splits import NAMES as SPLITS
+from humboldt.measures.accuracy import VERSION, accuracy_per_length
+from humboldt.report.tables import Record, Table
+from humboldt.suites import suites
+from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Request, Scored
+from humboldt.suites.capabilities import OffersData
+from humboldt.suites.cells import Cell, Heading
+from humboldt.suites.syntax import tables
+from humboldt.suites.syntax.problem import SCORED, TEST_ROWS, Classification, test_batches
+from humboldt.suites.syntax.protocol import CONTENDERS, OF_DATA, PRESETS, TASKS, PseudoLanguages
+from humboldt.training.base import AbstractPredictor, Job, MemberRecipe, Recipe
+
+
+class Syntax(AbstractSuite, OffersData):
+    """The suite of Someya et al. (2024)."""
+
+    name = "syntax"
+    paper = "Targeted syntactic evaluations with pseudo-languages (anonymous ACL submission)"
+    question = "Does it see structure without words?"
+    measure = "in- and out-of-distribution accuracy"
+    kind = ProblemKind.CLASSIFICATION
+    protocol = PseudoLanguages
+    contenders = CONTENDERS
+    printed_tasks = TASKS
+    presets = PRESETS
+    demo = Request(("nested_dependency",), ("lstm",))
+    headline = "validation"
+    evaluation = ("accuracy", VERSION)
+    told = ("terminals", "distribution")
+
+    def make_task(self, name: str, protocol: PseudoLanguages, options: Mapping[str, Any]) -> AbstractTask:
+        (terminals,) = protocol.terminals
+        words = {"distribution": protocol.distribution, "zipf_exponent": protocol.zipf_exponent}
+        return super().make_task(name, protocol, {**options, "terminals": terminals, **words})
+
+    def members(self, protocol: PseudoLanguages, contender: Contender) -> list[Member]:
+        del contender
+        return [
+            {"seed": seed, "learning_rate": rate} for rate in protocol.learning_rates for seed in range(protocol.seeds)
+        ]
+
+    def check_plan(self, parts: Parts) -> None:
+        """Draws a few strings of each split, to see whether the language has any."""
+        few = replace(parts.protocol.splits, **dict.fromkeys(SPLITS, 16))
+        for name in SPLITS:
+            draw_split(parts.task, name, parts.protocol.data_seed, few)
+
+    def work(self, parts: Parts) -> str:
+        protocol: PseudoLanguages = parts.protocol
+        return f"{protocol.epochs} epochs of {2 * protocol.train:,} strings of {protocol.terminals[0]} terminals"
+
+    def job(self, parts: Parts, members: Sequence[Member]) -> Job:
+        protocol: PseudoLanguages = parts.protocol
+        return Job(
+            model=parts.model,
+            problem=Classification(parts.training.task, parts.task, protocol),
+            recipe=Recipe(
+                steps=protocol.steps,
+                optimiser=protocol.optimiser,
+                gradient_clip=protocol.gradient_clip,
+                precision=protocol.precision,
+            ),
+            members=tuple(MemberRecipe(member["seed"], member["learning_rate"]) for member in members),
+        )
+
+    def score(
+        self,
+        parts: Parts,
+        evaluation: Evaluation,
+        predictor: AbstractPredictor,
+        members: Sequence[Member],
+        sink: AbstractSink,
+    ) -> list[Scored]:
+        del evaluation
+        problem = Classification(parts.training.task, parts.task, parts.protocol)
+        splits = {name: problem.split(name) for name in SCORED}
+        total, done = sum(map(len, splits.values())), 0
+        correct: dict[str, np.ndarray] = {}
+        for name, split in splits.items():
+            rows = []
+            for count, batch in test_batches(split):
+                rows.append(predictor.correct(batch)[:, :count])
+                done += count
+                sink.scored(done, total)
+            correct[name] = np.concatenate(rows, 1)
+        lengths = np.concatenate([splits[name].lengths for name in ("test", "long")])
+        shared = {"shortcuts": problem.shortcuts(), "parameters": predictor.parameters()}
+
+        def scored(member: int) -> Scored:
+            measures = {measure: float(correct[name][member].mean()) for name, measure in SCORED.items()}
+            both = np.concatenate([correct[name][member] for name in ("test", "long")])
+            curve = accuracy_per_length(both, np.ones(len(both)), lengths)
+            shares = [round(share, 6) for share in curve.accuracy]
+            return measures, {"accuracy_per_length": {"lengths": list(curve.lengths), "accuracy": shares}, **shared}
+
+        return [scored(member) for member in range(len(members))]
+
+    def probe(self, parts: Parts, evaluation: Evaluation) -> Probe:
+        del evaluation
+        problem = Classification(parts.training.task, parts.task, parts.protocol)
+        _, batch = next(test_batches(problem.split("long")))
+        strings = 2 * sum(getattr(parts.protocol, name) for name in SCORED)
+        return Probe(lambda predictor: predictor.correct(batch), strings / TEST_ROWS)
+
+    def upgrade(self, setting: dict[str, Any], format: int, *, model: str) -> dict[str, Any]:
+        if format == 1 and model.startswith("transformer"):  # whose optimiser was not a setting then
+            setting["optimiser"] = "adamw"
+        return setting
+
+    def place(self, training: Training, evaluation: Evaluation) -> tuple[Any, ...]:
+        del evaluation
+        return training.setting["terminals"], training.setting["distribution"]
+
+    def cell_records(self, cell: Cell) -> list[Record]:
+        return tables.records(cell)
+
+    def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
+        return tables.layout(self, heading, cells)
+
+    def data(
+        self, task: str, *, split: str | None, count: int, length: int | None, seed: int, settings: Mapping[str, Any]
+    ) -> Iterator[tuple[list[str], list[str]]]:
+        if task not in self.tasks():
+            raise unknown_name("task", task, self.tasks())
+        if length is not None:
+            raise UsageError(
+                f"--length {length}: a split has a range of lengths, not one. Leave --length out, or change the range "
+                "with --set lengths=4,30 (--set long_lengths=31,100 for the split long)."
+            )
+        for key in settings:
+            if key not in OF_DATA:
+                raise unknown_name("setting of the data", key, OF_DATA)
+        name = split if split is not None else "train"
+        if name not in SPLITS:
+            raise unknown_name("split", name, SPLITS)
+        protocol = settings_.changed(PseudoLanguages(terminals=(10,)), settings)
+        if len(protocol.terminals) != 1:
+            raise UsageError(f"--set terminals={settings['terminals']}: strings are drawn for one number of terminals.")
+        language: Any = self.make_task(task, protocol, {})
+        strings = 2 * getattr(protocol, name)
+        if count > strings:
+            raise UsageError(
+                f"--count {count}: the split {name} has {strings:,} strings. Use a smaller number, or a larger split: "
+                f"--set {name}={-(-count // 2)} (positives, with as many negatives)."
+            )
+        pairs = draw_split(language, name, seed, protocol.splits).pairs().head(count)
+        yield from pairs.symbols(language.input_alphabet, language.output_alphabet)
+
+
+suites.register("syntax", version=1)(Syntax())

@@ -1,0 +1,165 @@
+"""How the results of the syntax suite are shown: records, and the paper's Table 2 with ours beside it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from humboldt import published
+from humboldt.measures import accuracy
+from humboldt.report.tables import Record, Table
+from humboldt.report.words import counted
+from humboldt.store import Result, State
+from humboldt.suites.cells import Cell, Heading
+
+if TYPE_CHECKING:
+    from humboldt.suites.syntax import Syntax
+
+CAPTURED = 90.0  # percent, and more than that; the paper's section 3
+SPLIT_TITLES = {"in_dist": "in-dist", "out_of_dist": "out-of-dist"}  # measure -> what the paper calls the split
+PRINTED_COUNTS = {
+    "transformer_encoder": "1.32M",
+    "transformer_decoder": "1.32M",
+    "bilstm": "791k",
+    "lstm": "1.05M",
+}  # section 2.3
+
+
+def records(cell: Cell) -> list[Record]:
+    """The flat records of one cell.
+
+    `max` is the paper's score; `selected` is the accuracy of the member that is best on the validation split, which
+    unlike `max` owes nothing to the choice among members. The measures that end in `_shortcut` are the best accuracy
+    that a classifier without structure reaches on the same strings.
+    """
+    found = []
+    terminals, distribution = cell.place
+    setting = f"{cell.heading}, terminals={terminals}, {distribution}"
+
+    def add(measure: str, statistic: str, value: float, members: int, beside: float | None) -> None:
+        found.append(Record("syntax", cell.task, cell.model, setting, measure, statistic, value, members, beside))
+
+    finished = [result for _, _, result in cell.finished("validation")]
+    for measure in SPLIT_TITLES if finished else ():
+        summary = accuracy.summarise(percents(cell, measure))
+        selected = max(finished, key=lambda result: result.measures["validation"])
+        values = {"max": summary.max, "mean": summary.mean, "std": summary.std}
+        values["selected"] = 100 * selected.measures[measure]
+        for statistic, value in values.items():
+            beside = published_accuracy(cell, measure) if statistic == "max" else None
+            add(measure, statistic, value, summary.members, beside)
+        add(f"{measure}_shortcut", "max", best_shortcut(finished[0], measure)[1], summary.members, None)
+    return found
+
+
+def percents(cell: Cell, measure: str) -> list[float]:
+    """The accuracies of all members that have one."""
+    return [100 * value for value, _, _ in cell.finished(measure)]
+
+
+def best_shortcut(result: Result, measure: str) -> tuple[str, float]:
+    """The classifier without structure that is best on these strings, and its accuracy in percent."""
+    audit: Mapping[str, float] = result.detail["shortcuts"][measure]
+    classifier = max(audit, key=lambda name: audit[name])
+    return classifier, 100 * audit[classifier]
+
+
+def published_accuracy(cell: Cell, measure: str) -> float | None:
+    """What Table 2 has. Table 3, for the uniform distribution, repeats Table 2 and is no measurement."""
+    terminals, distribution = cell.place
+    printed = published.lookup(
+        "syntax",
+        "accuracy",
+        paper_table="table_2",
+        language=cell.task,
+        terminals=str(terminals),
+        distribution=distribution,
+        architecture=cell.model,
+        split=SPLIT_TITLES[measure],
+    )
+    return None if printed is None else float(printed)
+
+
+def layout(suite: "Syntax", heading: Heading, cells: Sequence[Cell]) -> list[Table]:
+    """The best member beside the paper's, then the mean over members."""
+    title = f"syntax, {heading}"
+    found = [_table(suite, title, cells, _best, with_paper=True, notes=_notes(suite, cells))]
+    if any(len(cell.members()) > 1 for cell in cells):
+        found.append(_table(suite, f"{title}: mean ± deviation over members", cells, _mean, with_paper=False))
+    return found
+
+
+def _best(scores: Sequence[float]) -> str:
+    return f"{max(scores):.2f}{'*' if max(scores) > CAPTURED else ' '}"
+
+
+def _mean(scores: Sequence[float]) -> str:
+    summary = accuracy.summarise(scores)
+    return f"{summary.mean:.2f}" + (f" ± {summary.std:.2f}" if summary.members > 1 else "")
+
+
+def _table(
+    suite: "Syntax",
+    title: str,
+    cells: Sequence[Cell],
+    shown: Callable[[Sequence[float]], str],
+    *,
+    with_paper: bool,
+    notes: Sequence[str] = (),
+) -> Table:
+    names = [name for name in suite.models() if any(cell.model == name for cell in cells)]
+    titles = [[suite.contender(name).title, *(["paper"] if with_paper else [])] for name in names]
+    columns = ["Language", "T", "Drawn", "Test", *(title for group in titles for title in group)]
+    rows = []
+    for where in dict.fromkeys((cell.task, cell.place) for cell in cells):
+        here = {cell.model: cell for cell in cells if (cell.task, cell.place) == where}
+        task, (terminals, distribution) = where
+        for measure, split in SPLIT_TITLES.items():
+            row = [task, str(terminals), distribution, split.split("-")[0]]
+            shortcut = "–"
+            for name in names:
+                cell = here.get(name)
+                scores = percents(cell, measure) if cell else []
+                row.append(shown(scores) if scores else cell.without_score() if cell else "–")
+                if with_paper:
+                    printed = published_accuracy(cell, measure) if cell else None
+                    row.append("–" if printed is None else f"{printed:.2f}")
+                if cell and scores:
+                    shortcut = f"{best_shortcut(cell.finished(measure)[0][2], measure)[1]:.2f}"
+            rows.append((*row, shortcut) if with_paper else tuple(row))
+    return Table(title, (*columns, *(["Shortcut"] if with_paper else [])), tuple(rows), tuple(notes))
+
+
+def _notes(suite: "Syntax", cells: Sequence[Cell]) -> list[str]:
+    counts = {len(percents(cell, "in_dist")) for cell in cells} - {0}
+    scores = cells[0].scores[0]
+    protocol = {**scores.training.setting, **scores.evaluation.setting}
+    spans = ["{}..{}".format(*protocol[name]) for name in ("lengths", "long_lengths")]
+    sizes = [f"{2 * protocol[name]:,}" for name in ("test", "long")]
+    best_of = f"; best of {counted(counts, 'member')}" if counts else ""
+    notes = [
+        f"Accuracy in percent on {sizes[0]} strings of length {spans[0]} (in) and {sizes[1]} of {spans[1]} (out)"
+        f"{best_of}. * captured (> {CAPTURED:.0f}). Chance 50. Paper: Table 2.",
+        "Shortcut: the best classifier that knows no structure (lengths, ends, neighbours, counts of symbols and of "
+        "their categories) on the same strings. An accuracy below it needs no syntax.",
+    ]
+    if any(cell.place[1] == "uniform" for cell in cells):
+        notes.append(
+            "The paper's table for the uniform distribution (Table 3) repeats Table 2 in every cell: it is no "
+            "measurement, so nothing is shown beside ours."
+        )
+    bodies = {}
+    for cell in cells:
+        results = [r for scores in cell.scores for r in scores.results if r.state is State.FINISHED]
+        if results and results[0].detail.get("parameters"):
+            bodies[cell.model] = results[0].detail["parameters"]["body"]
+    if bodies:
+        words = [f"{suite.contender(name).title} {_thousands(count)}{_printed(name)}" for name, count in bodies.items()]
+        notes.append(f"Parameters between word vectors and readout: {', '.join(words)}.")
+    return notes
+
+
+def _printed(model: str) -> str:
+    return f" (paper {PRINTED_COUNTS[model]})" if model in PRINTED_COUNTS else ""
+
+
+def _thousands(count: int) -> str:
+    return f"{count / 1e6:.2f}M" if count >= 1e6 else f"{count / 1e3:.0f}k"
