@@ -38,7 +38,7 @@ def test_an_edit_in_the_folder_leads_to_a_new_compilation(tmp_path):
         return done.stdout.split()
 
     (tmp_path / "caller.py").write_text(CALLER)
-    callee = "from humboldt.mdl.jit import compiled\n@compiled\ndef g(x):\n    return x + {}\n"
+    callee = "from humboldt.mdl.jit import inner\n@inner\ndef g(x):\n    return x + {}\n"
     (tmp_path / "callee.py").write_text(callee.format(1))
     assert run(1) == ["2", "0"]
     assert run(1) == ["2", "1"]  # kept on disk

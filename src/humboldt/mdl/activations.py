@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from humboldt.errors import UsageError, unknown_name
-from humboldt.mdl.jit import compiled
+from humboldt.mdl.jit import inner
 
 # Position in this tuple is the number that genomes and compiled code use.
 ACTIVATIONS = ("linear", "relu", "tanh", "sigmoid", "square", "floor", "step", "modulo_2", "modulo_3")
@@ -50,7 +50,7 @@ def activation_ids(names: tuple[str, ...]) -> np.ndarray:
     return np.array([ACTIVATIONS.index(name) for name in names], dtype=np.int64)
 
 
-@compiled
+@inner
 def apply_activation(activation: int, x: float) -> float:
     """Value of activation number `activation` at `x`."""
     if activation == 0:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humboldt.mdl.activations import apply_activation
-from humboldt.mdl.jit import compiled, inlined
+from humboldt.mdl.jit import inlined, inner
 from humboldt.mdl.machine_words import (
     edge_recurrent,
     edge_source,
@@ -72,7 +72,7 @@ def new_plan(max_units: int, max_edges: int, num_symbols: int) -> Plan:
     )
 
 
-@compiled
+@inner
 def _live_units(num_units, edges, num_edges, num_symbols):
     """Bit mask of the units from which an output can be reached."""
     live = ((1 << num_symbols) - 1) << num_symbols
@@ -86,7 +86,7 @@ def _live_units(num_units, edges, num_edges, num_symbols):
     return live
 
 
-@compiled
+@inner
 def _inputs_are_plain(units, edges, num_edges, num_symbols):
     """True if input units do nothing but hold the one-hot symbol."""
     for u in range(num_symbols):
@@ -96,7 +96,7 @@ def _inputs_are_plain(units, edges, num_edges, num_symbols):
     return num_edges == 0 or edge_target(edges[0]) >= num_symbols
 
 
-@compiled
+@inner
 def make_plan(plan, units, num_units, edges, num_edges, num_symbols, clip):
     """Fill `plan` from a genome. Forward edges must not form a cycle."""
     live = _live_units(num_units, edges, num_edges, num_symbols)
@@ -132,7 +132,7 @@ def make_plan(plan, units, num_units, edges, num_edges, num_symbols, clip):
     _fill(plan, units, edges, num_edges, num_symbols, tables, clip)
 
 
-@compiled
+@inner
 def _fill(plan, units, edges, num_edges, num_symbols, tables, clip):
     used = 0
     kept = 0  # as a mask of places

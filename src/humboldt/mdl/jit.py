@@ -3,7 +3,7 @@
 Numba's cache looks at the file of the function it keeps, not at the files of the functions it calls: after an edit to
 a callee it would go on running the old code. Two rules make it safe here:
 
-- functions that are only called by compiled code are decorated with `compiled` or `inlined` (never cached);
+- functions that are only called by compiled code are decorated with `inner` or `inlined` (never cached);
 - the few that Python calls are made by `entry`, inside a function that hands them `SOURCES`. Numba keeps a compiled
   function under its closure's values too, so any edit in this folder or in `search/` leads to a new compilation.
 """
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+from humboldt._compiled import compiled
 
 FOLDER = Path(__file__).parent
 
@@ -30,15 +30,10 @@ SOURCES = _digest_of_this_folder()
 
 # `error_model="numpy"`: a division by zero gives infinity or NaN. Python's model adds a way out of every function that
 # divides, and with it reference counting that Numba then cannot remove: it cost more than the arithmetic.
-compiled = njit(error_model="numpy")
-inlined = njit(error_model="numpy", inline="always")
+inner = compiled(cache=False, error_model="numpy")
+inlined = compiled(cache=False, error_model="numpy", inline="always")
 
 
 def entry(make: Callable[[int], Callable[..., Any]]) -> Any:
     """Compile the function that `make(SOURCES)` returns, cached on disk where there is a place to keep it."""
-    function = make(SOURCES)
-    try:
-        return njit(cache=True, error_model="numpy")(function)
-    except RuntimeError:
-        # Neither the source folder nor a user cache folder can be written: compile in every process instead.
-        return compiled(function)
+    return compiled(error_model="numpy")(make(SOURCES))

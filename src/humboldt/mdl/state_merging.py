@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humboldt.mdl.execution_plan import compute_step, output_total, probability
-from humboldt.mdl.jit import compiled, inlined
+from humboldt.mdl.jit import inlined, inner
 
 _KEY = np.uint64(0x9E3779B97F4A7C15)
 _S32 = np.uint64(32)
@@ -87,7 +87,7 @@ def intern_state(
     return found
 
 
-@compiled
+@inner
 def trie_bits(plan, trie, memo, num_symbols, clip, bound, impossible):
     """|D:G| of the network in `plan`, with `impossible` bits for a symbol of probability 0.
 

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
+
+from humboldt._compiled import compiled
 
 ITERATIONS = 300
 TOLERANCE = 1e-6  # of the loss, gained in one step: less is not worth another
@@ -95,7 +96,7 @@ def _scores(features: Features, weights: np.ndarray) -> np.ndarray:
     return _gather(features.starts, features.ids, weights) + weights[-1]
 
 
-@njit(cache=True)
+@compiled
 def _gather(starts: np.ndarray, ids: np.ndarray, weights: np.ndarray) -> np.ndarray:
     sums = np.zeros((len(starts) - 1, weights.shape[1]))
     for row in range(len(sums)):
@@ -105,7 +106,7 @@ def _gather(starts: np.ndarray, ids: np.ndarray, weights: np.ndarray) -> np.ndar
     return sums
 
 
-@njit(cache=True)
+@compiled
 def _scatter(starts: np.ndarray, ids: np.ndarray, errors: np.ndarray, width: int) -> np.ndarray:
     sums = np.zeros((width, errors.shape[1]))
     for row in range(len(errors)):
@@ -115,7 +116,7 @@ def _scatter(starts: np.ndarray, ids: np.ndarray, errors: np.ndarray, width: int
     return sums
 
 
-@njit(cache=True)
+@compiled
 def _softmax_loss(scores: np.ndarray, truth: np.ndarray) -> tuple[float, np.ndarray]:
     """Mean negative log-probability of the truth, and its gradient by the scores (those of label 0 are 0)."""
     errors = np.empty_like(scores)

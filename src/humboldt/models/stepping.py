@@ -11,8 +11,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from numba import njit
 
+from humboldt._compiled import compiled
 from humboldt.measures.bliss import Padded, Stepper
 from humboldt.models._marnn import MarnnCell, PushPopStack, RotatingTape
 from humboldt.models._recurrent import RecurrentModel
@@ -88,7 +88,7 @@ class LSTMStepper:
         return state[0][rows], state[1][rows]
 
 
-@njit(cache=True, fastmath=True)
+@compiled(fastmath=True)
 def _add_rows(gates: np.ndarray, embedding: np.ndarray, symbols: np.ndarray) -> None:
     for row in range(len(symbols)):
         values, inputs = gates[row], embedding[symbols[row]]
@@ -96,7 +96,7 @@ def _add_rows(gates: np.ndarray, embedding: np.ndarray, symbols: np.ndarray) -> 
             values[j] += inputs[j]
 
 
-@njit(cache=True, fastmath=True)
+@compiled(fastmath=True)
 def _update_cell(gates: np.ndarray, cell: np.ndarray) -> None:
     size = cell.shape[1]
     half, one = np.float32(0.5), np.float32(1)
@@ -107,7 +107,7 @@ def _update_cell(gates: np.ndarray, cell: np.ndarray) -> None:
             values[j] = half * ((one + keep[j]) * values[j] + (one + enter[j]) * new[j])
 
 
-@njit(cache=True, fastmath=True)
+@compiled(fastmath=True)
 def _apply_output_gate(gates: np.ndarray, hidden: np.ndarray) -> None:
     size = hidden.shape[1]
     half, one = np.float32(0.5), np.float32(1)
@@ -165,7 +165,7 @@ class MarnnStepper:
         return read, (hidden[rows], cell[rows], memory[rows], np.zeros((len(rows), self.width), np.float32))
 
 
-@njit(cache=True)
+@compiled
 def _control(
     symbols: np.ndarray,
     hidden: np.ndarray,
@@ -220,7 +220,7 @@ def _control(
     return decisions
 
 
-@njit(cache=True, fastmath=True)
+@compiled(fastmath=True)
 def _push_and_pop(memory: np.ndarray, room: np.ndarray, decisions: np.ndarray, used: int) -> None:
     """The stack afterwards, in `room`; only the first `used` cells can hold anything."""
     size = decisions.shape[1] - 2
@@ -238,7 +238,7 @@ def _push_and_pop(memory: np.ndarray, room: np.ndarray, decisions: np.ndarray, u
             new[width - size + j] = push * old[width - 2 * size + j]  # below it there is nothing
 
 
-@njit(cache=True, fastmath=True)
+@compiled(fastmath=True)
 def _turn(memory: np.ndarray, room: np.ndarray, decisions: np.ndarray) -> None:
     """The ring afterwards, in `room`."""
     size = decisions.shape[1] - 5

@@ -9,7 +9,8 @@ that can follow, which callers check against the table of kinds.
 from abc import ABC, abstractmethod
 
 import numpy as np
-from numba import njit
+
+from humboldt._compiled import compiled
 
 State = tuple[np.ndarray, ...]
 
@@ -79,13 +80,13 @@ class CounterAutomaton(AbstractAutomaton):
         return self.kinds((np.cumsum(counts, 1, np.int32),))
 
 
-@njit(cache=True)
+@compiled
 def _count_letters(counts: np.ndarray, symbols: np.ndarray) -> None:
     for row in range(len(symbols)):
         counts[symbols[row] - 1, row] += 1
 
 
-@njit(cache=True)
+@compiled
 def _block_kinds(counts: np.ndarray, needs: np.ndarray) -> np.ndarray:
     blocks, rows = counts.shape
     free = needs.shape[1]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from humboldt._compiled import compiled
 from humboldt.errors import UsageError
 from humboldt.languages.bliss._corpus import records
 
@@ -111,7 +111,7 @@ class BlockTestSet(AbstractTestSet):
         return Trie(first + order, ends[-1], shared, lambda rows, position: _block_symbols(ends, rows, position))
 
 
-@njit(cache=True)
+@compiled
 def _block_symbols(ends: np.ndarray, rows: np.ndarray, position: int) -> np.ndarray:
     symbols = np.zeros(len(rows), np.int64)
     for i in range(len(rows)):

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from humboldt._compiled import compiled
 from humboldt.errors import UsageError
-from humboldt.languages.chomsky._compiled import compiled
 
 MODULUS = 5
 DIGITS = ("0", "1", "2", "3", "4")

@@ -1,6 +1,6 @@
 """The small steps that mutations are made of."""
 
-from humboldt.mdl.jit import compiled
+from humboldt.mdl.jit import inner
 from humboldt.mdl.machine_words import (
     NEGATIVE,
     NUMERATOR,
@@ -15,19 +15,19 @@ from humboldt.mdl.machine_words import (
 from humboldt.mdl.search.random_numbers import below, by_code_length, geometric, uniform
 
 
-@compiled
+@inner
 def random_weight(rng):
     """Random sign; numerator and denominator 1 with probability 1/2, 2 with 1/4, ..."""
     return pack_weight(below(rng, 2), geometric(rng), geometric(rng))
 
 
-@compiled
+@inner
 def coded_weight(rng):
     """Random sign; numerator and denominator as likely as their code is short: large ones are rare, not unheard of."""
     return pack_weight(below(rng, 2), by_code_length(rng), by_code_length(rng))
 
 
-@compiled
+@inner
 def perturbed_weight(rng, weight):
     """One up or down in the numerator or denominator, or (the likelier the nearer to 0) the other sign."""
     numerator = (weight >> NUMERATOR) & TERM_MASK
@@ -43,7 +43,7 @@ def perturbed_weight(rng, weight):
     return weight + step
 
 
-@compiled
+@inner
 def insert_edge(edges, sizes, word):
     """Put an edge where it belongs in the order."""
     place = sizes[1]
@@ -54,7 +54,7 @@ def insert_edge(edges, sizes, word):
     sizes[1] += 1
 
 
-@compiled
+@inner
 def delete_edge(edges, sizes, place):
     """Take out the edge at `place`."""
     for e in range(place, sizes[1] - 1):
@@ -62,7 +62,7 @@ def delete_edge(edges, sizes, place):
     sizes[1] -= 1
 
 
-@compiled
+@inner
 def find_edge(edges, sizes, source, target, recurrent):
     """Place of an edge in the order, -1 if there is none."""
     wanted = pack_edge(source, target, recurrent, 0) >> SOURCE
@@ -72,7 +72,7 @@ def find_edge(edges, sizes, source, target, recurrent):
     return -1
 
 
-@compiled
+@inner
 def free_targets(units, edges, sizes, num_symbols, source, recurrent):
     """Mask of the units to which an edge of this kind can be added from `source`."""
     free = ((1 << sizes[0]) - 1) & ~((1 << num_symbols) - 1)
@@ -94,7 +94,7 @@ def free_targets(units, edges, sizes, num_symbols, source, recurrent):
     return free
 
 
-@compiled
+@inner
 def random_source(rng, sizes, num_symbols):
     """An input or hidden unit: outputs feed nothing."""
     source = below(rng, sizes[0] - num_symbols)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from humboldt.mdl.activations import ACTIVATION_COST, ACTIVATIONS
-from humboldt.mdl.jit import compiled, inlined
+from humboldt.mdl.jit import inlined, inner
 from humboldt.mdl.machine_words import NUMERATOR, TERM_MASK, edge_source, has_bias, unit_activation
 from humboldt.mdl.network_bits import integer_bits
 
@@ -29,7 +29,7 @@ def _weight_bits(word):
     return 1 + _bits((word >> NUMERATOR) & TERM_MASK) + _bits(word & TERM_MASK)
 
 
-@compiled
+@inner
 def grammar_bits(units, edges, sizes, degrees, activation_bits):
     """|G| of a genome; the same number as `encoding.encoding_length`."""
     target_bits = 0
@@ -47,7 +47,7 @@ def grammar_bits(units, edges, sizes, degrees, activation_bits):
     return bits
 
 
-@compiled
+@inner
 def hash_genome(units, edges, sizes):
     """Two 64-bit hashes of a genome."""
     h1 = np.uint64(sizes[0]) * _KEY_2

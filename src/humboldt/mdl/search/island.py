@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from humboldt.mdl.execution_plan import Plan, make_plan
-from humboldt.mdl.jit import compiled, entry
+from humboldt.mdl.jit import entry, inner
 from humboldt.mdl.search.genome_lengths import grammar_bits, hash_genome
 from humboldt.mdl.search.mutations import mutate, random_genome
 from humboldt.mdl.search.random_numbers import below, uniform
@@ -67,7 +67,7 @@ class Scratch(NamedTuple):
     present: NDArray[np.int64]  # (2^k,) members per low hash bits
 
 
-@compiled
+@inner
 def _data_bits(h1, h2, rules, trie, cache, scratch, bound):
     """|D:G| of the genome in scratch, or, negative, a part of it that is more than `bound`."""
     if rules.impossible < np.inf:  # another length, so another key
@@ -86,14 +86,14 @@ def _data_bits(h1, h2, rules, trie, cache, scratch, bound):
     return bits
 
 
-@compiled
+@inner
 def _hash_lengths(grammar, data):
     """One word for two code lengths: equal for equal lengths, and for hardly any others."""
     h = (np.float64(data).view(np.uint64) ^ (np.uint64(grammar) * _KEY_1)) * _KEY_2
     return h ^ (h >> _S32)
 
 
-@compiled
+@inner
 def _load(population, i, scratch):
     sizes = population.sizes[i]
     for u in range(sizes[0]):
@@ -104,7 +104,7 @@ def _load(population, i, scratch):
     scratch.sizes[1] = sizes[1]
 
 
-@compiled
+@inner
 def _store(population, i, scratch, grammar, data):
     for u in range(scratch.sizes[0]):
         population.units[i, u] = scratch.units[u]
@@ -120,7 +120,7 @@ def _store(population, i, scratch, grammar, data):
     population.data[i] = data
 
 
-@compiled
+@inner
 def better(population, i, j, pressure):
     """-1 if i has the shorter description, 1 if j has, 0 for a tie. Among the impossible the shorter |G| wins."""
     a = pressure * population.grammar[i] + population.data[i]
@@ -130,7 +130,7 @@ def better(population, i, j, pressure):
     return -1 if a < b else (1 if b < a else 0)
 
 
-@compiled
+@inner
 def tournament(population, size, pressure):
     """Winner and loser among `size` different random members; ties are settled by the draw's order, itself random."""
     n = len(population.grammar)
@@ -150,7 +150,7 @@ def tournament(population, size, pressure):
     return winner, loser
 
 
-@compiled
+@inner
 def _mark_elite(population, scratch, count):
     """Protect the best `count` members of different, finite description length."""
     n = len(population.grammar)

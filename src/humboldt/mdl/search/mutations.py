@@ -5,7 +5,7 @@ are ours. One departure holds for all: a forward edge that would close a cycle i
 pays for it, and leaves it out when it runs the network).
 """
 
-from humboldt.mdl.jit import compiled
+from humboldt.mdl.jit import inner
 from humboldt.mdl.machine_words import (
     ACTIVATION,
     PRODUCT,
@@ -53,7 +53,7 @@ REFERENCE_RATES = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0
 NO_BIAS = 1  # weight word of a unit without bias: numerator 0, denominator 1
 
 
-@compiled
+@inner
 def _add_edge(rng, units, edges, sizes, num_symbols, weight):
     if sizes[1] >= len(edges):
         return False
@@ -68,7 +68,7 @@ def _add_edge(rng, units, edges, sizes, num_symbols, weight):
     return False
 
 
-@compiled
+@inner
 def _add_unit(rng, units, edges, sizes, allowed, allow_product):
     """Split an edge: the first half keeps kind and weight, the second is forward with weight 1."""
     if sizes[0] >= len(units) or sizes[1] == 0 or sizes[1] >= len(edges):
@@ -85,7 +85,7 @@ def _add_unit(rng, units, edges, sizes, allowed, allow_product):
     return True
 
 
-@compiled
+@inner
 def _remove_unit(rng, units, edges, sizes, num_symbols):
     """Take out a hidden unit and join its sources to its targets, with the first edge's weight.
 
@@ -125,7 +125,7 @@ def _remove_unit(rng, units, edges, sizes, num_symbols):
     return True
 
 
-@compiled
+@inner
 def _unit_with_bias(rng, units, sizes, num_symbols, wanted):
     """A random non-input unit that has a bias (or has none), -1 if there is no such unit."""
     count = 0
@@ -142,7 +142,7 @@ def _unit_with_bias(rng, units, sizes, num_symbols, wanted):
     return -1
 
 
-@compiled
+@inner
 def _change_weight(rng, units, edges, sizes, num_symbols, replace):
     """Perturb, or draw anew, the weight of a random edge or bias."""
     biases = 0
@@ -162,7 +162,7 @@ def _change_weight(rng, units, edges, sizes, num_symbols, replace):
     return True
 
 
-@compiled
+@inner
 def _move_edge(rng, units, edges, sizes, num_symbols, flip):
     """Move one end of a random edge, or (flip) make a forward edge recurrent and the other way round."""
     if sizes[1] == 0:
@@ -184,7 +184,7 @@ def _move_edge(rng, units, edges, sizes, num_symbols, flip):
     return False
 
 
-@compiled
+@inner
 def _add_memory(rng, units, edges, sizes, num_symbols, allowed, allow_product):
     """A new unit that keeps its value (recurrent edge of weight 1 to itself), read from and written to at random.
 
@@ -209,7 +209,7 @@ def _add_memory(rng, units, edges, sizes, num_symbols, allowed, allow_product):
     return True
 
 
-@compiled
+@inner
 def apply_operator(rng, operator, units, edges, sizes, num_symbols, allowed, allow_product):
     """Apply operator number `operator`; False, and no change, if it does not apply to this genome."""
     if operator == 0:
@@ -252,7 +252,7 @@ def apply_operator(rng, operator, units, edges, sizes, num_symbols, allowed, all
     return _move_edge(rng, units, edges, sizes, num_symbols, operator == 11)
 
 
-@compiled
+@inner
 def mutate(rng, units, edges, sizes, num_symbols, allowed, allow_product, cumulative):
     """One random change. `cumulative` are running sums of the operators' rates."""
     for _ in range(100):
@@ -264,7 +264,7 @@ def mutate(rng, units, edges, sizes, num_symbols, allowed, allow_product, cumula
             return
 
 
-@compiled
+@inner
 def random_genome(rng, units, edges, sizes, num_symbols, allowed):
     """A starting network: each output reads one random input; no hidden units, biases or recurrent edges."""
     sizes[0] = 2 * num_symbols

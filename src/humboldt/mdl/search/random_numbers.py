@@ -7,7 +7,7 @@ depends on its seed alone and can be saved and restored.
 import numpy as np
 from numpy.typing import NDArray
 
-from humboldt.mdl.jit import compiled
+from humboldt.mdl.jit import inner
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -21,7 +21,7 @@ def seed_states(seed: int, count: int) -> NDArray[np.uint64]:
     return np.array(states, dtype=np.uint64)
 
 
-@compiled
+@inner
 def next_word(state):
     """The next 64 random bits."""
     state[0] += _GAMMA
@@ -31,19 +31,19 @@ def next_word(state):
     return z ^ (z >> _S31)
 
 
-@compiled
+@inner
 def uniform(state):
     """A float in [0, 1)."""
     return np.float64(next_word(state) >> _S11) * (1.0 / 9007199254740992.0)
 
 
-@compiled
+@inner
 def below(state, n):
     """A whole number from 0 to n - 1."""
     return np.int64(((next_word(state) >> _S32) * np.uint64(n)) >> _S32)
 
 
-@compiled
+@inner
 def geometric(state):
     """1 with probability 1/2, 2 with 1/4, 3 with 1/8 ..."""
     count = 1
@@ -54,7 +54,7 @@ def geometric(state):
     return count
 
 
-@compiled
+@inner
 def by_code_length(state):
     """1 with probability 1/2, 2 or 3 with 1/4, 4 to 7 with 1/8 ...: as the self-delimiting code of a number expects."""
     length = min(geometric(state), 20)
@@ -62,7 +62,7 @@ def by_code_length(state):
     return high + below(state, high)
 
 
-@compiled
+@inner
 def random_bit(word, n):
     """Position of the n-th (from 0) bit that is set in `word`."""
     place = 0
@@ -74,7 +74,7 @@ def random_bit(word, n):
         place += 1
 
 
-@compiled
+@inner
 def count_bits(word):
     """How many bits are set in a non-negative `word`."""
     count = 0

@@ -4,7 +4,7 @@ A counter that goes up by 2 and down by 2 can as well go up by 1 and down by 1, 
 two counts at once must first go in large steps. One weight at a time, both lead through networks that no longer count.
 """
 
-from humboldt.mdl.jit import compiled
+from humboldt.mdl.jit import inner
 from humboldt.mdl.machine_words import (
     NEGATIVE,
     NUMERATOR,
@@ -18,7 +18,7 @@ from humboldt.mdl.machine_words import (
 from humboldt.mdl.search.random_numbers import below
 
 
-@compiled
+@inner
 def times(word, up, down):
     """The weight in `word` times up / down, in lowest terms; 0 if it does not fit."""
     numerator = ((word >> NUMERATOR) & TERM_MASK) * up
@@ -33,7 +33,7 @@ def times(word, up, down):
     return pack_weight((word >> NEGATIVE) & 1, numerator, denominator)
 
 
-@compiled
+@inner
 def scale_unit(rng, units, edges, sizes, num_symbols):
     """Multiply or divide by 2 or 3 all that flows into a random unit except from itself.
 

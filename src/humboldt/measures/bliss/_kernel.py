@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
 
+from humboldt._compiled import compiled
 from humboldt.languages.bliss._base import AbstractLanguage
 
 TOLERANCE = 1e-4  # of a sum of probabilities: single precision passes, a forgotten softmax does not
@@ -26,7 +26,7 @@ class Table:
         self.targets = np.where(language.deterministic_kinds(), valid.argmax(1), -1)
 
 
-@njit(cache=True)
+@compiled
 def first_fault(distributions: np.ndarray) -> int:
     """The first row that is no distribution, or -1."""
     for row in range(distributions.shape[0]):
@@ -40,7 +40,7 @@ def first_fault(distributions: np.ndarray) -> int:
     return -1
 
 
-@njit(cache=True)
+@compiled
 def divergences(distributions: np.ndarray, kinds: np.ndarray, truth: np.ndarray, entropies: np.ndarray) -> np.ndarray:
     """From the language's distribution to the model's, in bits, shape `(rows,)`; infinite where the model's is 0."""
     result = np.empty(len(kinds))
@@ -55,7 +55,7 @@ def divergences(distributions: np.ndarray, kinds: np.ndarray, truth: np.ndarray,
     return result
 
 
-@njit(cache=True)
+@compiled
 def count_wrong(
     distributions: np.ndarray,
     kinds: np.ndarray,
@@ -95,7 +95,7 @@ def count_wrong(
     return wrong, found
 
 
-@njit(cache=True)
+@compiled
 def descend(
     start: np.ndarray, end: np.ndarray, points: np.ndarray, lengths: np.ndarray, depth: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
