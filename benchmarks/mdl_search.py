@@ -1,14 +1,15 @@
-"""How many networks per second does the search try, on one core?
+"""How many offspring per second does the search make, on one core?
 
     python benchmarks/mdl_search.py [--seconds 10] [--repeats 5]
 
-The corpus is a^n b^n, 100 strings, p = 0.3, seed 100 (that of the paper). One try is everything: selection, mutation,
-code length, evaluation, replacement. Baselines: the reference implementation (taucompling/mdlrnn), measured at 2,700
-tries per second and core on this corpus with its cache; and our own plain-Python evaluation, measured here, of the
+The corpus is a^n b^n, 100 strings, p = 0.3, seed 100 (that of the paper). One offspring is everything: selection,
+mutation, code length, evaluation, replacement. Offspring that were met before and evaluations that are cut short count
+too. Baselines: the reference implementation (taucompling/mdlrnn), measured in another run at 2,700 offspring per
+second and core on this corpus with its cache; and our own plain-Python evaluation, measured here, of the
 networks the search holds at the end (evaluation alone, no mutation, no selection).
 
-Two settings are timed: the published search (`SearchSettings.reference`, a single island), where the comparison is like
-for like, and our default, whose offspring are larger and less often known already.
+Two settings are timed: the rules of the published search (`SearchSettings.reference`, a single island), and our
+default, whose offspring are larger and less often known already.
 
 Prints one JSON record to stdout, and what it is doing to stderr.
 """

@@ -24,6 +24,15 @@ def load(name: str, folder: Path = SYNTAX) -> list[dict[str, Any]]:
     return json.loads((folder / name).read_text())
 
 
+def script(name: str, folder: Path) -> Any:
+    """A script of a reproduction, as a module."""
+    spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def best_by_cell(name: str, folder: Path, measure: str) -> dict[tuple[str, str, str], dict[str, Any]]:
     wanted = ("max", measure)
     return {
@@ -90,14 +99,15 @@ def test_the_pseudo_languages_table_is_that_of_the_records():
 
 
 def test_the_distances_between_columns_are_those_of_the_script(capsys: pytest.CaptureFixture[str]):
-    spec = importlib.util.spec_from_file_location("columns", SYNTAX / "columns.py")
-    assert spec and spec.loader
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    script.main()
+    script("columns", SYNTAX).main()
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    by_measure = {lines[0][0]: lines[1:5], lines[5][0]: lines[6:10]}
-    _, out, inside, *_ = tables(SYNTAX / "README.md")
+    between_printed = {frozenset(line[:2]): line[2:] for line in lines[1:7]}
+    by_measure = {lines[7][0]: lines[8:12], lines[12][0]: lines[13:17]}
+    _, printed, out, inside, *_ = tables(SYNTAX / "README.md")
+    titles: dict[str, str] = dict(zip(("Encoder", "Decoder", "BiLSTM", "LSTM"), MODELS, strict=True))
+    for pair, *distances in printed:
+        assert distances == between_printed.pop(frozenset(titles[name] for name in pair.split(" and ")))
+    assert not between_printed
     for measure, table in (("out_of_dist", out), ("in_dist", inside)):
         assert [row[1:] for row in table] == [line[1:] for line in by_measure[measure]]
 
@@ -110,7 +120,7 @@ def test_the_comparison_of_sizes_is_that_of_the_first_three_seeds():
         if c["task"] == "nested_dependency" and len(first) == 9:
             scores = [max(c["scores"][measure][i] for i in first) for measure in ("in_dist", "out_of_dist")]
             best[c["setting"].split("terminals=")[1].split(",")[0], size, c["model"]] = scores
-    rows = [row for row in tables(SYNTAX / "README.md")[3] if not row[1].startswith("paper")]
+    rows = [row for row in tables(SYNTAX / "README.md")[4] if not row[1].startswith("paper")]
     for terminals, size, *shown in rows:
         assert shown == ["{:.2f} / {:.2f}".format(*best[terminals, size, model]) for model in MODELS]
     assert len(rows) == 4

@@ -1,12 +1,14 @@
-"""Which column of the paper's Table 2 does each of our models resemble?
+"""Which columns of the paper's Table 2 resemble each other, and which does each of our models resemble?
 
-The mean absolute difference, in points, between our best members (rows) and the printed columns, over the cells that
+First the mean absolute difference, in points, between each two printed columns, over all 24 rows of the paper's table:
+it needs none of our runs. Then that between our best members (rows) and the printed columns, over the cells that
 records.json has for a model with the stated sizes and all 30 members.
 
     python reproductions/syntax/columns.py
 """
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 from humboldt import published
@@ -24,8 +26,30 @@ def printed(record: dict[str, str], column: str) -> float:
     return float(accuracy)
 
 
+def printed_distances() -> dict[tuple[str, str], tuple[float, float]]:
+    """For each two columns, how far apart they are in the paper, in and out of distribution."""
+    printed = {
+        (row["architecture"], row["split"], row["language"], row["terminals"]): float(row["accuracy"])
+        for row in published.rows("syntax")
+        if row["paper_table"] == "table_2"
+    }
+    places = sorted({key[2:] for key in printed})
+
+    def distance(first: str, second: str, split: str) -> float:
+        return sum(abs(printed[first, split, *at] - printed[second, split, *at]) for at in places) / len(places)
+
+    inside, out = SPLITS.values()
+    return {
+        (first, second): (distance(first, second, inside), distance(first, second, out))
+        for first, second in combinations(MODELS, 2)
+    }
+
+
 def main() -> None:
-    """Prints the two tables."""
+    """Prints the tables."""
+    print(f"{'printed':42}", *(f"{measure:>12}" for measure in SPLITS))
+    for (first, second), (inside, out) in printed_distances().items():
+        print(f"{first:20} {second:20}  {inside:12.1f} {out:12.1f}")
     records = json.loads((Path(__file__).parent / "records.json").read_text())
     whole = [r for r in records if r["statistic"] == "max" and r["members"] == 30 and "sizes" not in r["setting"]]
     for measure in SPLITS:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All four languages and four models at T = 2 and T = 100, as the paper has them.
+# All four languages and four models at T = 2 and T = 100, with the paper's settings.
 #
 #   OUT=results bash reproductions/syntax/run.sh
 #

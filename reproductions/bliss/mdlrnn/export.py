@@ -1,10 +1,10 @@
-"""The networks of finished searches as JSON and SVG, with their description lengths beside those of hand-built ones.
+"""The networks of finished searches as JSON and SVG, with their description lengths beside those of known ones.
 
     python reproductions/bliss/mdlrnn/export.py RESULTS
 
 RESULTS is the folder given to `humboldt run bliss --model mdlrnn --out RESULTS`. Writes each network as
 `<task>_<strings>_<activations>_seed_<seed>` .json and .svg and all measures as `results.json` beside this file, and
-prints the README's table. The hand-built networks are in `hand_built`, the published ones in the package.
+prints the README's table. Known networks: those of the authors' search are in the package, ours in `hand_built`.
 """
 
 import json
@@ -23,8 +23,8 @@ HERE = Path(__file__).parent
 PUBLISHED = {"an_bn": "an_bn_figure_4", "dyck_1": "dyck_1"}
 
 
-def by_hand(task: str) -> Network | None:
-    """A network for `task` that nobody searched for, and that is right."""
+def known_network(task: str) -> Network | None:
+    """A right network for `task`: one that the authors' search found, or one that we built by hand."""
     if task in PUBLISHED:
         return published_networks()[PUBLISHED[task]]
     path = HERE / "hand_built" / f"{task}.json"
@@ -37,12 +37,17 @@ def main(folder: str) -> None:
     rows: dict[str, dict[str, Any]] = {}
     for run, results in Store.open(Path(folder)).runs("bliss"):
         cell = suite.cell(run)
-        trie, known = corpus_trie(cell), by_hand(run.task)
-        hand = None
+        trie, known = corpus_trie(cell), known_network(run.task)
+        beside = None
         if known is not None and cell.model.activations == "paper":
             length = description_length(known, trie, PAPER_ACTIVATIONS)
             measures, _ = score(Scorer(cell), known)
-            hand = {"mdl": length.total, "grammar": length.grammar, "data": length.data, "met": measures["met_0"] == 1}
+            beside = {
+                "mdl": length.total,
+                "grammar": length.grammar,
+                "data": length.data,
+                "met": measures["met_0"] == 1,
+            }
         for result in results:
             name = f"{run.task}_{cell.sizes.train}_{cell.model.activations}_seed_{result.member['seed']}"
             search = result.detail["search"]
@@ -60,15 +65,15 @@ def main(folder: str) -> None:
                 "measures": result.measures,
                 "search": search,
                 "seconds": result.seconds,
-                "hand_built": hand,
+                "known": beside,
                 "environment": result.environment,
             }
     ordered = [rows[name] for name in sorted(rows)]
     (HERE / "results.json").write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
     for row in ordered:
-        found, hand = row["measures"], row["hand_built"]
+        found, known = row["measures"], row["known"]
         length = f"{found['mdl']:.1f} = {found['grammar_bits']:.0f} + {found['data_bits']:.1f}"
-        beside = f"{hand['mdl']:.1f} = {hand['grammar']} + {hand['data']:.1f}" if hand else "none"
+        beside = f"{known['mdl']:.1f} = {known['grammar']} + {known['data']:.1f}" if known else "none"
         print(
             f"| {row['name']} | {length} | {beside} | {row['search']['found_at_generation']:,} of "
             f"{row['search']['generations']:,} | {row['factor']} | {'yes' if found['met_0'] else 'no'} |"

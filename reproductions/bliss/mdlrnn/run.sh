@@ -16,6 +16,8 @@ $search --task dyck_2 --seeds 1 --set factors=10 --set generations=3000 --set pa
 $search --task dyck_2 --seeds 1 --set factors=1 --set generations=3000 --set patience=2500
 $search --task dyck_1 --seeds 1 --set factors=10 --set activations=wide --set generations=2500 --set patience=1500
 python export.py "$out"
+# What the authors released; authors.py says where it is:
+# python authors.py --reference mdlrnn-torch --statistics mdlrnn > authors.json
 python wide.py an_bn --seed 2 --generations 7000
 python wide.py an_bn_cn --seed 11 --generations 1700
 python wide.py an_bn_cn --seed 15 --generations 4000

@@ -1,4 +1,4 @@
-"""Searches with the activations and corpora of Lan et al. (2022), whose best networks are in the README's last table.
+"""Searches with the activations and corpora of Lan et al. (2022), whose networks are in the README's last table.
 
     python reproductions/bliss/mdlrnn/wide.py an_bn_cn --seed 11 --generations 1700
 

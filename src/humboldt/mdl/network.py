@@ -213,7 +213,7 @@ class Network:
 
 
 def published_networks() -> Mapping[str, Network]:
-    """Networks printed in papers, by name: `an_bn_figure_4` and `dyck_1` of Lan et al. (2023).
+    """Networks that the search of Lan et al. (2023) found, by name: `an_bn_figure_4`, printed there, and `dyck_1`.
 
     >>> sorted(published_networks())
     ['an_bn_figure_4', 'dyck_1']

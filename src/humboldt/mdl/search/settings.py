@@ -12,7 +12,7 @@ from humboldt.mdl.search.mutations import OPERATORS, REFERENCE_RATES
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings:
-    """How networks are searched for. The defaults are what finds them best; `reference()` is the published search.
+    """How networks are searched for. The defaults found more than `reference()`, the rules of the published search.
 
     Islands stand in rings of `len(pressures)`. Island number i of a ring selects by `pressures[i] * |G| + |D:G|`: where
     |G| weighs little, networks can grow through stages that do not pay yet; migration then carries them to islands
@@ -72,7 +72,10 @@ class SearchSettings:
 
     @classmethod
     def reference(cls, *, num_islands: int = 250, activations: tuple[str, ...] = PAPER_ACTIVATIONS) -> "SearchSettings":
-        """The search of Lan et al. (2022, 2023): one ring, full weight of |G| everywhere, one mutation at a time."""
+        """The rules of Lan et al. (2022, 2023): full weight of |G| everywhere, one mutation at a time.
+
+        Not the same search: docs/mdl.md lists what differs (room for units and edges, migration, and more).
+        """
         return cls(
             activations=activations,
             pressures=(1.0,) * num_islands,

@@ -52,7 +52,7 @@ class SearchState:
 
     @property
     def evaluations(self) -> int:
-        """Offspring made so far on all islands."""
+        """Offspring made so far on all islands, also those looked up or not evaluated to the end."""
         return int(self.counts.sum())
 
     def _leader(self) -> tuple[NDArray, NDArray, NDArray, NDArray]:
