@@ -4,8 +4,8 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -13,15 +13,21 @@ from typing import Annotated
 import typer
 
 from humboldt import __version__
-from humboldt._progress import Progress, progress
-from humboldt.errors import HumboldtError, Interrupted, UsageError, is_out_of_memory
-from humboldt.report.tables import as_csv, as_json, as_text
+from humboldt._progress import Progress as Bar
+from humboldt._progress import progress
+from humboldt.errors import HumboldtError, Interrupted, MissingExtra, UsageError, is_out_of_memory
+from humboldt.events import AbstractSink, Event, Progress
+from humboldt.plugins import load_files, load_installed
+from humboldt.report.tables import Table, as_csv, as_json, as_text
 from humboldt.report.words import counted, duration
 from humboldt.store import Store
 from humboldt.study import Study, plan, stop_on_interrupt
 from humboldt.suites import suites
-from humboldt.suites._base import Experiment, Watcher
-from humboldt.suites._settings import parse_assignments
+from humboldt.suites.base import Experiment
+from humboldt.suites.capabilities import OffersCheck, OffersData
+from humboldt.suites.reading import records as records_of
+from humboldt.suites.reading import tables as tables_of
+from humboldt.suites.reading import unknown_suite_tables, upgrade
 
 app = typer.Typer(
     help="Does a sequence model make infinite use of finite means? Five published benchmarks, one command.",
@@ -33,6 +39,12 @@ app = typer.Typer(
 
 Out = Annotated[Path, typer.Option("--out", help="Folder for results and checkpoints.")]
 Settings = Annotated[list[str], typer.Option("--set", help="key=value; may be repeated.", metavar="KEY=VALUE")]
+SuiteName = Annotated[str, typer.Argument(help="The suite, e.g. chomsky.")]
+TaskNames = Annotated[list[str], typer.Option("--task", help="A task; may be repeated. Default: the preset's.")]
+ModelNames = Annotated[list[str], typer.Option("--model", help="A model; may be repeated. Default: the preset's.")]
+PresetName = Annotated[str, typer.Option("--preset", help="quick or paper.")]
+Seeds = Annotated[int | None, typer.Option("--seeds", help="Seeds per experiment. Default: the preset's.")]
+Plugins = Annotated[list[Path], typer.Option("--plugin", help="A Python file that adds tasks, models or suites.")]
 
 
 class Listing(StrEnum):
@@ -43,12 +55,22 @@ class Listing(StrEnum):
     MODELS = "models"
 
 
+class Kept(StrEnum):
+    """Which trained members are kept."""
+
+    BEST = "best"
+    ALL = "all"
+    NONE = "none"
+
+
 @app.command("list")
 def list_(
     what: Annotated[Listing, typer.Argument(help="suites, tasks or models.")] = Listing.SUITES,
     as_records: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """What there is: suites, tasks, models."""
+    """List suites, tasks or models."""
+    load_files(plugin)
     found: list[dict[str, str]] = []
     for name in suites.names():
         suite = suites.get(name)
@@ -69,24 +91,75 @@ def list_(
             print(f"{entry['suite']}/{entry['name']}")
 
 
+@app.command("plan")
+def plan_(
+    suite: SuiteName,
+    task: TaskNames = [],  # noqa: B006
+    model: ModelNames = [],  # noqa: B006
+    preset: PresetName = "quick",
+    seeds: Seeds = None,
+    set_: Settings = [],  # noqa: B006
+    out: Out = Path("results"),
+    plugin: Plugins = [],  # noqa: B006
+) -> None:
+    """Show what `run` would do and the estimated time, then exit."""
+    load_files(plugin)
+    _announce(_planned(suite, task, model, preset, seeds, set_, out))
+
+
 @app.command()
 def run(
-    suite: Annotated[str, typer.Argument(help="The suite, e.g. chomsky.")],
-    task: Annotated[list[str], typer.Option(help="A task; may be repeated. Default: all.")] = [],  # noqa: B006
-    model: Annotated[list[str], typer.Option(help="A model; may be repeated. Default: all.")] = [],  # noqa: B006
-    preset: Annotated[str, typer.Option(help="quick or paper.")] = "quick",
-    seeds: Annotated[int | None, typer.Option(help="Seeds per experiment. Default: the preset's.")] = None,
+    suite: SuiteName,
+    task: TaskNames = [],  # noqa: B006
+    model: ModelNames = [],  # noqa: B006
+    preset: PresetName = "quick",
+    seeds: Seeds = None,
     set_: Settings = [],  # noqa: B006
     out: Out = Path("results"),
     save_every: Annotated[float, typer.Option(min=0, help="Seconds between checkpoints.")] = 30.0,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run and how long, and stop.")] = False,
+    keep: Annotated[Kept, typer.Option(help="Which trained members to keep.")] = Kept.BEST,
+    plugin: Plugins = [],  # noqa: B006
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan and the estimated time, then exit.")] = False,
 ) -> None:
     """Run experiments. The same command again does only what is missing."""
-    study = plan(suite, tasks=task, models=model, preset=preset, seeds=seeds, settings=parse_assignments(set_), out=out)
+    load_files(plugin)
+    study = _planned(suite, task, model, preset, seeds, set_, out)
     _announce(study)
     if not dry_run:
-        _execute(study, save_every)
+        _execute(study, save_every, keep)
         print(study.table())
+
+
+def _planned(
+    suite: str,
+    tasks: Sequence[str],
+    models: Sequence[str],
+    preset: str,
+    seeds: int | None,
+    assignments: Sequence[str],
+    out: Path,
+) -> Study:
+    changes = parse_assignments(assignments)
+    return plan(suite, tasks=tasks, models=models, preset=preset, seeds=seeds, settings=changes, out=out)
+
+
+def parse_assignments(assignments: Sequence[str]) -> dict[str, str]:
+    """`["steps=100"]` to `{"steps": "100"}`.
+
+    >>> parse_assignments(["steps=100", "train_lengths=1,20"])
+    {'steps': '100', 'train_lengths': '1,20'}
+    """
+    parsed: dict[str, str] = {}
+    for assignment in assignments:
+        key, equals, value = (part.strip() for part in assignment.partition("="))
+        if not equals or not key:
+            raise UsageError(
+                f"--set got {assignment!r}, which is not of the form key=value. Write e.g. --set steps=100."
+            )
+        if parsed.get(key, value) != value:
+            raise UsageError(f"--set {key} was given twice, as {parsed[key]!r} and as {value!r}. Give it once.")
+        parsed[key] = value
+    return parsed
 
 
 @app.command()
@@ -105,22 +178,29 @@ def show(
     suite: Annotated[str | None, typer.Option(help="Only this suite.")] = None,
     as_records: Annotated[bool, typer.Option("--json", help="Print JSON records.")] = False,
     as_rows: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    plugin: Plugins = [],  # noqa: B006
 ) -> None:
     """Show results in the papers' tables, ours beside theirs."""
     if as_records and as_rows:
         raise UsageError("--json and --csv were both given, but there is one output. Choose one of them.")
+    load_files(plugin)
     if suite is not None:
         suites.get(suite)
-    runs = Store.open(folder).runs(suite)
-    names = list(dict.fromkeys(run.suite for run, _ in runs))
-    grouped = [(suites.get(name), [pair for pair in runs if pair[0].suite == name]) for name in names]
-    records = [asdict(record) for one, pairs in grouped for record in one.records(pairs)]
+    found = Store.open(folder, upgrade).scores(suite)
+    records, tables = [], list[Table]()
+    for name in dict.fromkeys(scores.training.suite for scores in found):
+        own = [scores for scores in found if scores.training.suite == name]
+        if name not in suites:
+            tables += unknown_suite_tables(name, own)
+            continue
+        records += [asdict(record) for record in records_of(suites.get(name), own)]
+        tables += tables_of(suites.get(name), own)
     if as_records:
         print(as_json(records), end="")
     elif as_rows:
         print(as_csv(records), end="")
     else:
-        print("\n\n".join(as_text(one.tables(pairs)) for one, pairs in grouped) or "No results yet.")
+        print(as_text(tables) or "No results yet.")
 
 
 @app.command()
@@ -134,14 +214,19 @@ def data(
     after: Annotated[int | None, typer.Option(min=0, help="Strings that come next after this size (bliss).")] = None,
     format_: Annotated[str, typer.Option("--format", help="jsonl; bliss also has released.")] = "jsonl",
     set_: Settings = [],  # noqa: B006
+    plugin: Plugins = [],  # noqa: B006
 ) -> None:
     """Print examples of a task as JSON lines: {"input": "...", "target": "..."}."""
-    settings = parse_assignments(set_)
+    settings: dict[str, str] = parse_assignments(set_)
     if after is not None:  # a suite that does not know these settings says so
         settings["after"] = str(after)
     if format_ != "jsonl":
         settings["format"] = format_
-    pairs = suites.get(suite).data(task, split=split, count=count, length=length, seed=seed, settings=settings)
+    load_files(plugin)
+    its_suite = suites.get(suite)
+    if not isinstance(its_suite, OffersData):
+        raise UsageError(f"The suite {suite} does not print examples of its tasks.")
+    pairs = its_suite.data(task, split=split, count=count, length=length, seed=seed, settings=settings)
     if format_ == "released":  # `#aabb#`, one per line, no newline at the end
         for number, (source, target) in enumerate(pairs):
             print("\n" * (number > 0) + "".join([*source, target[-1]]), end="")
@@ -156,13 +241,19 @@ def check(
     task: Annotated[str, typer.Argument(help="The task, e.g. parity_check.")],
     file: Annotated[Path, typer.Argument(help='Somebody else\'s examples: JSON lines {"input": ..., "target": ...}.')],
     as_records: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    plugin: Plugins = [],  # noqa: B006
 ) -> None:
     """Say whether somebody else's examples of a task agree with our definition. Exit 1 if they do not."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"`{file}` cannot be read: {error}. Give a text file of JSON lines.") from error
-    report = suites.get(suite).check(task, lines)
+    load_files(plugin)
+    its_suite = suites.get(suite)
+    if not isinstance(its_suite, OffersCheck):
+        able = [name for name in suites.names() if isinstance(suites.get(name), OffersCheck)]
+        raise UsageError(f"The suite {suite} has no conformance check. These have one: {', '.join(able)}.")
+    report = its_suite.check(task, lines)
     print(json.dumps(report.to_dict(), ensure_ascii=False) if as_records else str(report))
     if not report.agrees:
         raise typer.Exit(1)
@@ -180,43 +271,58 @@ def _announce(study: Study) -> None:
 
     experiments = counted(len(study.experiments), "experiment")
     say(f"{study.suite.name}, preset {preset.name}: {experiments}, {counted(total, 'member')} in all.")
-    different = dict.fromkeys(text for experiment in study.experiments for text in experiment.departures)
-    if different:
-        say("Not the paper's setting: " + "; ".join(different) + ".")
+    if different := study.departures():
+        say(different)
     if not pending:
         say(f"All of it is finished in `{study.out}`. Nothing to do.")
         return
     if members < total:
-        say(f"Finished in `{study.out}`: {counted(total - members, 'member')}. Left: {members:,}.")
+        say(f"{total - members:,} of {counted(total, 'member')} are already finished in `{study.out}`.")
+    lines = [f"  {e.name}: {counted(len(e.members), 'member')} x {'scoring only' if e.kept else e.work}" for e in pending]
     try:
-        seconds = study.suite.estimate(pending)
+        estimates = list(study.estimate(pending))
+    except MissingExtra as error:
+        say("\n".join(lines))
+        say(f"No estimate: {error}")
+        return
     except Exception as error:
         if not is_out_of_memory(error):
             raise
-        for experiment in pending:
-            say(f"  {experiment.name}: {counted(len(experiment.members), 'member')} x {experiment.work}")
-        say("Not measured: some of these members do not fit into memory together. They will be trained in groups.")
+        say("\n".join(lines))
+        say("No estimate: some of these members do not fit into memory together. They will be trained in groups.")
         return
-    for experiment, estimate in zip(pending, seconds, strict=True):
-        size = counted(len(experiment.members), "member")
-        say(f"  {experiment.name}: {size} x {experiment.work}, about {duration(estimate)}")
-    say(f"About {duration(sum(seconds))} in all, on this machine.")
+    for line, seconds in zip(lines, estimates, strict=True):
+        say(f"{line}, about {duration(seconds)}")
+    say(f"About {duration(sum(estimates))} in all, on this machine.")
 
 
-def _execute(study: Study, save_seconds: float = 30.0) -> None:
-    with progress() as shown, stop_on_interrupt() as should_stop:
+def _execute(study: Study, save_seconds: float = 30.0, keep: Kept = Kept.BEST) -> None:
+    with progress() as bar, stop_on_interrupt() as should_stop:
         try:
-            study.run(lambda experiment: _watcher(experiment, shown, should_stop, save_seconds))
+            study.run(
+                lambda experiment: _Shown(experiment, bar, should_stop), save_seconds=save_seconds, keep=keep.value
+            )
         except (Interrupted, KeyboardInterrupt):
             again = shlex.join(["humboldt", *sys.argv[1:]])
             raise Interrupted(f"Stopped; everything so far is saved. To go on, run again: {again}") from None
 
 
-def _watcher(experiment: Experiment, shown: Progress, should_stop: Callable[[], bool], save_seconds: float) -> Watcher:
-    def tell(phase: str, done: int, total: int, remark: str) -> None:
-        shown.update(f"{experiment.name} · {phase}", done, total, remark)
+@dataclass(frozen=True)
+class _Shown(AbstractSink):
+    """Events of one experiment, shown to a person."""
 
-    return Watcher(tell, lambda message: shown.say(f"Warning: {message}"), should_stop, save_seconds)
+    experiment: Experiment
+    bar: Bar
+    asked: Callable[[], bool]
+
+    def send(self, event: Event) -> None:
+        if isinstance(event, Progress):
+            self.bar.update(f"{self.experiment.name} · {event.phase}", event.done, event.total, event.remark)
+        else:
+            self.bar.say(f"Warning: {event.message}")
+
+    def should_stop(self) -> bool:
+        return self.asked()
 
 
 def main() -> None:
@@ -247,3 +353,4 @@ def root(
 ) -> None:
     """Does a sequence model make infinite use of finite means?"""
     del show_version
+    load_installed()

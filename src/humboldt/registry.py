@@ -45,13 +45,14 @@ class Registry(Generic[T]):
     **Arguments:**
 
     - `kind`: what is registered, as error messages call it: `"task"`.
-    - `package`: the package whose files (or folders) are the entries, except those whose name starts with `_`.
+    - `package`: the package whose files (or folders) are the entries, except those whose name starts with `_`. Without
+      one, names exist once they are registered.
     - `layout`: whether its files are entries, or the files of its folders (as `folder/file`), or its folders.
     - `check`: is given everything that is registered from outside our package, and raises if it will not do.
     """
 
     def __init__(
-        self, kind: str, package: str, *, layout: Layout = "files", check: Callable[[str, T], None] | None = None
+        self, kind: str, package: str = "", *, layout: Layout = "files", check: Callable[[str, T], None] | None = None
     ) -> None:
         self.kind = kind
         self.package = package
@@ -129,6 +130,8 @@ class Registry(Generic[T]):
                 elif not module.ispkg and (self.layout == "files" or prefix):
                     yield prefix + module.name
 
+        if not self.package:
+            return frozenset()
         return frozenset(walk(list(importlib.import_module(self.package).__path__), ""))
 
 

@@ -16,6 +16,7 @@ from humboldt.errors import RunError
 from humboldt.events import AbstractSink, Event, Warned
 from humboldt.execution import AbstractExecutor, Here, Keep, Options, Outcome, Sinks
 from humboldt.identity import Evaluation, Member, canonical
+from humboldt.plugins import load_installed
 from humboldt.report.tables import as_text
 from humboldt.store import Done, Scores, State, Store, weights_path
 from humboldt.suites import suites
@@ -149,6 +150,7 @@ def plan(
     out: str | Path = "results",
 ) -> Study:
     """A study, ready to run. Names and values are checked before anything is written."""
+    load_installed()
     request = Request(tuple(tasks), tuple(models), preset, seeds, dict(settings or {}))
     its_suite = suites.get(suite)
     return Study(its_suite, request, tuple(its_suite.plan(request)), Path(out))

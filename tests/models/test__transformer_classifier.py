@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from humboldt.models import models
-from humboldt.models._classifier import count_parameters
+from humboldt.models.parts.counting import count_parameters
 from humboldt.models._positions import sinusoids
 from humboldt.models._transformer_classifier import TransformerClassifierModel
 

@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from humboldt.models._classifier import count_parameters
+from humboldt.models.parts.counting import count_parameters
 from humboldt.models._unroll import step_by_step
 from humboldt.models.bilstm_classifier import BiLSTMClassifier, reversed_within
 

@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from humboldt.models._classifier import at_last, count_parameters, uniform_lstm_cell
+from humboldt.models._classifier import at_last, uniform_lstm_cell
+from humboldt.models.parts.counting import count_parameters
 from humboldt.models._unroll import step_by_step
 from humboldt.models.lstm_classifier import LSTMClassifier
 

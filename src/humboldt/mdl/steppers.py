@@ -258,6 +258,16 @@ class StateGraph:
         """The states that steps lead to."""
         return self._memo.next_state[steps]
 
+    def vectors(self, states: NDArray[np.integer]) -> NDArray[np.float64]:
+        """States as `Stepper` has them, shape (batch, state_size)."""
+        num_kept, size = int(self._plan.size[1]), int(self._plan.size[0])
+        rows = self._memo.row_of_state[states] // size
+        found = np.zeros((len(states), num_kept + 1))
+        found[:, :num_kept] = self._memo.values.reshape(-1, size)[rows][:, self._plan.kept[:num_kept]]
+        found[:, num_kept] = self._memo.symbol_of_state[states]
+        found[states == 0, :num_kept] = 0.0  # before the first symbol, nothing is remembered
+        return found
+
     def _walk(self, states: NDArray[np.int64], symbols: NDArray[np.int64], *, chain: bool) -> NDArray[np.int64]:
         steps = np.empty(len(symbols), dtype=np.int64)
         done = 0
@@ -286,3 +296,34 @@ class StateGraph:
                 getattr(memo, name)[: len(old)] = old
             _rehash(self._plan, memo, self.num_states)
         return memo
+
+
+class NetworkStepper:
+    """A network as tests read it: many rows, one symbol in each at a time.
+
+    A state is a number as long as states recur (equal states are computed once); once too many different ones have
+    been met, it is the vector of what the network remembers, and none is kept. The numbers are the same to the bit.
+    """
+
+    def __init__(self, network: Network, *, limit: int = 4_000_000) -> None:
+        self._graph, self._plain = StateGraph(network, limit=limit), Stepper(network)
+
+    def init(self, count: int) -> NDArray[np.int64]:
+        """The state before the first symbol, `count` times."""
+        return np.zeros(count, np.int64)
+
+    def step(
+        self, state: NDArray[np.int64] | NDArray[np.float64], symbols: NDArray[np.integer]
+    ) -> tuple[NDArray[np.int64] | NDArray[np.float64], NDArray[np.float64]]:
+        """New states and distributions over the next symbol."""
+        if state.ndim == 1:
+            try:
+                states, steps = self._graph.step_batch(state.astype(np.int64, copy=False), symbols)
+                return states, self._graph.distributions_of(steps)
+            except RunError:  # too many different states to number them
+                state = self._graph.vectors(state.astype(np.int64, copy=False))
+        return self._plain.step_batch(state, symbols)
+
+    def take(self, state: NDArray[np.number], rows: NDArray[np.integer]) -> NDArray[np.number]:
+        """Some of the states."""
+        return state[rows]

@@ -127,7 +127,8 @@ def _owner(whose: set[tuple[str, str]], everybody: set[tuple[str, str]]) -> str:
     if whose == everybody:
         return ""
     for part in (1, 0):  # models first
-        names = {cell[part] for cell in whose}
+        names, known = {cell[part] for cell in whose}, {cell[part] for cell in everybody}
         if whose == {cell for cell in everybody if cell[part] in names}:
-            return ", ".join(sorted(names))
+            others = known - names
+            return f"all but {', '.join(sorted(others))}" if len(others) < len(names) else ", ".join(sorted(names))
     return ", ".join(" · ".join(cell) for cell in sorted(whose))

@@ -58,6 +58,7 @@ class MemberRecipe:
 class AbstractProblem(ABC):
     """What members are trained on, as arrays.
 
+    - `symbols`: the symbols that a model reads, in the order of their ids.
     - `input_size`: how many token ids a model reads; `num_symbols` of them are symbols, larger ids are marks.
     - `output_size`: how many symbols it chooses its answers from.
     - `longest`: most time steps that any training batch can have.
@@ -69,6 +70,7 @@ class AbstractProblem(ABC):
     """
 
     kind: ClassVar[ProblemKind]
+    symbols: tuple[str, ...]
     input_size: int
     output_size: int
     num_symbols: int

@@ -9,7 +9,8 @@ import pytest
 
 from humboldt.errors import UsageError
 from humboldt.languages.bliss import NAMES, Measure, get
-from humboldt.measures.bliss import FromPrefixes, Oracle, Padded, Persistent, Uniform, evaluate
+from humboldt.measures.bliss import FromPrefixes, Oracle, Persistent, Uniform, evaluate
+from humboldt.models.parts.stepping import Padded
 
 DET, CAT = Measure.DETERMINISTIC, Measure.CATEGORICAL
 

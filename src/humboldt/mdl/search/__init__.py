@@ -15,6 +15,7 @@
 from humboldt.mdl.search.islands import Islands as Islands
 from humboldt.mdl.search.islands import start as start
 from humboldt.mdl.search.mdlrnn import MDLRNN as MDLRNN
+from humboldt.mdl.search.mdlrnn import searches as searches
 from humboldt.mdl.search.settings import SearchSettings as SearchSettings
 from humboldt.mdl.search.state import Progress as Progress
 from humboldt.mdl.search.state import SearchState as SearchState

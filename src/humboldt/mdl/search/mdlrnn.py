@@ -1,30 +1,37 @@
 """The MDLRNN of Lan et al. (2022, 2023): a network found by a search, not trained by gradients."""
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from humboldt.errors import UsageError
 from humboldt.mdl.activations import EXTENDED_ACTIVATIONS, PAPER_ACTIVATIONS, WIDE_ACTIVATIONS
 from humboldt.mdl.search.settings import SearchSettings
+from humboldt.registry import Registry
+from humboldt.settings import setting, settings
 
 ACTIVATION_SETS = {"paper": PAPER_ACTIVATIONS, "wide": WIDE_ACTIVATIONS, "extended": EXTENDED_ACTIVATIONS}
 VERSION = 2  # grows when the same settings can give another network
 
 
-@dataclass(frozen=True, kw_only=True)
+#: Settings of searches, by name. They are not models: a model can be built, a search has to find one.
+searches: Registry[Any] = Registry("search")
+
+
+@searches.register("mdlrnn", version=VERSION)
+@settings
 class MDLRNN:
     """Settings of a search for the network with the shortest description. What is not here is in `SearchSettings`."""
 
-    activations: Literal["paper", "wide", "extended"] = "paper"  # Lan et al. (2023), section 5.1
-    generations: int = 25_000  # Lan et al. (2023), appendix A.4
-    patience: int = 5_000  # generations without improvement before it stops; the paper stops after two hours
-    population_size: int = 1000  # per island; paper: 500
-    num_rings: int = 1  # of four islands each; paper: 250 islands
+    activations: Literal["paper", "wide", "extended"] = setting(
+        "paper", "what units may compute", "Lan et al. (2023), section 5.1"
+    )
+    generations: int = setting(25_000, "generations at most", "Lan et al. (2023), appendix A.4", least=1)
+    patience: int = setting(
+        5_000, "generations without improvement before it stops", "the paper stops after two hours", least=1
+    )
+    population_size: int = setting(1000, "networks of each island", "paper: 500", least=2)
+    num_rings: int = setting(1, "rings of four islands each", "paper: 250 islands", least=1)
 
-    def __post_init__(self) -> None:
-        for name in ("generations", "patience"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} is {getattr(self, name)}, but must be at least 1.")
+    def check(self) -> None:
+        """The search's own checks."""
         self.search_settings()
 
     def search_settings(self) -> SearchSettings:

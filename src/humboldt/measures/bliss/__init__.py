@@ -12,7 +12,6 @@ from humboldt.measures.bliss._score import Scope as Scope
 from humboldt.measures.bliss._score import Score as Score
 from humboldt.measures.bliss._stepper import FromPrefixes as FromPrefixes
 from humboldt.measures.bliss._stepper import Oracle as Oracle
-from humboldt.measures.bliss._stepper import Padded as Padded
 from humboldt.measures.bliss._stepper import Persistent as Persistent
 from humboldt.measures.bliss._stepper import Stepper as Stepper
 from humboldt.measures.bliss._stepper import Uniform as Uniform

@@ -60,34 +60,6 @@ class FromPrefixes:
         return state[rows]
 
 
-class Padded:
-    """Shows a stepper only numbers of rows that are powers of two, at least `smallest`.
-
-    For models compiled for each shape they meet: they meet few. The rows added are copies, and are not scored.
-    """
-
-    def __init__(self, stepper: Stepper, smallest: int = 64) -> None:
-        self.stepper = stepper
-        self.smallest = smallest
-
-    def _rows(self, count: int) -> int:
-        return max(self.smallest, 1 << (count - 1).bit_length())
-
-    def init(self, count: int) -> Any:
-        """More rows than asked for."""
-        return self.stepper.init(self._rows(count))
-
-    def step(self, state: Any, symbols: np.ndarray) -> tuple[Any, np.ndarray]:
-        """Rows added read `#`."""
-        count = len(symbols)
-        state, distributions = self.stepper.step(state, np.pad(symbols, (0, self._rows(count) - count)))
-        return state, np.asarray(distributions)[:count]
-
-    def take(self, state: Any, rows: np.ndarray) -> Any:
-        """Rows added are copies of the first."""
-        return self.stepper.take(state, np.pad(rows, (0, self._rows(len(rows)) - len(rows))))
-
-
 class Oracle:
     """The perfect model: the language's own next-symbol distribution."""
 

@@ -20,6 +20,7 @@ class NextSymbol(AbstractProblem):
 
     def __init__(self, language: AbstractLanguage, protocol: Induction) -> None:
         self.language, self.protocol = language, protocol
+        self.symbols = language.input_alphabet.symbols
         self.input_size = self.output_size = self.num_symbols = len(language.input_alphabet)
         self.longest = self._whole.time
         # A whole corpus always has the same time. The lengths of single strings are spread geometrically.

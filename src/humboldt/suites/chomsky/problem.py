@@ -20,6 +20,7 @@ class Transduction(AbstractProblem):
 
     def __init__(self, task: AbstractTransduction, protocol: LengthGeneralisation) -> None:
         self.task, self.protocol = task, protocol
+        self.symbols = task.input_alphabet.symbols
         inputs, outputs = len(task.input_alphabet), len(task.output_alphabet)
         # A model that hears its answers needs ids for them.
         self.num_symbols = max(inputs, outputs) if protocol.autoregressive else inputs

@@ -11,7 +11,7 @@ from jaxtyping import PyTree
 
 from humboldt.languages import Batch
 from humboldt.models.parts.counting import count_parameters
-from humboldt.models.stepping import make_stepper
+from humboldt.models.parts.stepping import make_stepper
 from humboldt.training.base import AbstractPredictor, AbstractProblem
 from humboldt.training.ensemble.evaluate import evaluate
 

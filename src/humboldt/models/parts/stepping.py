@@ -13,7 +13,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from humboldt._compiled import compiled
-from humboldt.measures.bliss import Padded, Stepper
 from humboldt.models._marnn import MarnnCell, PushPopStack, RotatingTape
 from humboldt.models._recurrent import RecurrentModel
 from humboldt.models._uniform import UniformLSTMCell
@@ -23,7 +22,7 @@ TINY = np.float32(1e-30)  # what is left of a value that was all but popped; bel
 MEMORY_BYTES = 4_000_000  # of all rows together, so that they stay in the cache between two steps
 
 
-def make_stepper(model: RecurrentModel, longest: int, most_cells: int) -> tuple[Stepper, int]:
+def make_stepper(model: RecurrentModel, longest: int, most_cells: int) -> tuple[Any, int]:
     """A stepper for strings of up to `longest` symbols, and how many rows it should be given at once.
 
     **Arguments:**
@@ -287,3 +286,31 @@ class JaxStepper:
     def take(self, state: Any, rows: np.ndarray) -> Any:
         """Selects."""
         return self._take(state, jnp.asarray(rows, jnp.int32))
+
+
+class Padded:
+    """Shows a stepper only numbers of rows that are powers of two, at least `smallest`.
+
+    For models compiled for each shape they meet: they meet few. The rows added are copies, and are not scored.
+    """
+
+    def __init__(self, stepper: Any, smallest: int = 64) -> None:
+        self.stepper = stepper
+        self.smallest = smallest
+
+    def _rows(self, count: int) -> int:
+        return max(self.smallest, 1 << (count - 1).bit_length())
+
+    def init(self, count: int) -> Any:
+        """More rows than asked for."""
+        return self.stepper.init(self._rows(count))
+
+    def step(self, state: Any, symbols: np.ndarray) -> tuple[Any, np.ndarray]:
+        """Rows added read `#`."""
+        count = len(symbols)
+        state, distributions = self.stepper.step(state, np.pad(symbols, (0, self._rows(count) - count)))
+        return state, np.asarray(distributions)[:count]
+
+    def take(self, state: Any, rows: np.ndarray) -> Any:
+        """Rows added are copies of the first."""
+        return self.stepper.take(state, np.pad(rows, (0, self._rows(len(rows)) - len(rows))))

@@ -1,0 +1,1 @@
+"""What the registered models are made of."""
