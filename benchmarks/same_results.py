@@ -1,0 +1,60 @@
+"""Do two versions of the code give the same results? Compares the members of two folders of results, bit by bit.
+
+    python benchmarks/same_results.py OLD_FOLDER NEW_FOLDER
+
+Each folder holds `results.db` files at any depth, made by the same commands (see `same_results.txt`). Prints one JSON
+record: how many members were compared, and every difference.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+
+from humboldt.identity import canonical
+from humboldt.store import State, Store
+from humboldt.suites.reading import upgrade
+
+Members = dict[tuple[str, ...], dict[str, float | None]]
+
+
+def members(folder: Path) -> Members:
+    """Every member's measures and last training loss, by what it is."""
+    found: Members = {}
+    for database in sorted(folder.rglob("results.db")):
+        for scores in Store.open(database.parent, upgrade).scores():
+            training = scores.training
+            about = (training.suite, training.task, training.model, canonical(training.setting))
+            for result in scores.results:
+                curve = result.detail.get("training", {}).get("loss", [None])
+                values = {**result.measures, "last loss": curve[-1]} if result.state is State.FINISHED else {}
+                key = (*about, canonical(scores.evaluation.setting), canonical(result.member))
+                found[key] = values
+    return found
+
+
+def compare(old: Members, new: Members) -> dict[str, object]:
+    """What is the same and what is not. Measures that only the new code has are counted apart."""
+    differences, added = [], set()
+    for key, values in old.items():
+        theirs = new.get(key)
+        if theirs is None:
+            differences.append({"member": key, "problem": "missing in the new results"})
+            continue
+        added |= {f"{key[0]}: {name}" for name in set(theirs) - set(values)}
+        for name, value in values.items():
+            if theirs.get(name) != value:
+                differences.append({"member": [*key[:3], key[-1]], "measure": name, "old": value, "new": theirs.get(name)})
+    by_model = sorted({" ".join(key[:3]) for key in old})
+    return {
+        "members": len(old),
+        "values": sum(map(len, old.values())),
+        "cells": by_model,
+        "only in the new code": sorted(added),
+        "differences": differences,
+    }
+
+
+if __name__ == "__main__":
+    result = compare(members(Path(sys.argv[1])), members(Path(sys.argv[2])))
+    print(json.dumps(result, indent=1, ensure_ascii=False))
