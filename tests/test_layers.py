@@ -10,18 +10,20 @@ import humboldt
 ROOT = Path(humboldt.__file__).parent
 ALLOWED = {
     "_compiled": set(),
+    "checkpoints": {"errors"},
     "errors": set(),
     "registry": {"errors"},
     "languages": {"_compiled", "errors", "registry"},
     "measures": {"_compiled", "errors", "languages"},
-    "mdl": {"_compiled", "errors"},
+    "mdl": {"_compiled", "checkpoints", "errors"},
     "models": {"errors", "registry"},
     "published": set(),
     "store": {"errors"},
     "report": {"errors", "published", "store"},
-    "training": {"errors", "languages", "models"},
+    "training": {"checkpoints", "errors", "languages", "models"},
     "suites": {
         "_compiled",
+        "checkpoints",
         "errors",
         "languages",
         "mdl",
@@ -36,6 +38,7 @@ ALLOWED = {
 }
 WITHOUT_JAX = (
     "_compiled",
+    "checkpoints",
     "languages",
     "mdl",
     "measures",
