@@ -11,6 +11,7 @@ ROOT = Path(humboldt.__file__).parent
 ALLOWED = {
     "_compiled": set(),
     "checkpoints": {"errors"},
+    "environment": set(),
     "errors": set(),
     "registry": {"errors"},
     "languages": {"_compiled", "errors", "registry"},
@@ -20,10 +21,11 @@ ALLOWED = {
     "published": set(),
     "store": {"errors"},
     "report": {"errors", "published", "store"},
-    "training": {"checkpoints", "errors", "languages", "models"},
+    "training": {"checkpoints", "environment", "errors", "languages", "models"},
     "suites": {
         "_compiled",
         "checkpoints",
+        "environment",
         "errors",
         "languages",
         "mdl",
@@ -39,6 +41,7 @@ ALLOWED = {
 WITHOUT_JAX = (
     "_compiled",
     "checkpoints",
+    "environment",
     "languages",
     "mdl",
     "measures",

@@ -2,19 +2,18 @@
 
 import json
 import os
-import platform
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numba
 import numpy as np
 
-import humboldt
-from humboldt.errors import Interrupted, RunError
+from humboldt.checkpoints import Checkpoints
+from humboldt.environment import environment
+from humboldt.errors import RunError
 from humboldt.mdl import Network, StateGraph, Stepper, Trie, build_trie, description_length
-from humboldt.mdl.search import Islands, SearchState, start
+from humboldt.mdl.search import Islands, Progress, search, start
 from humboldt.store import Result, State
 from humboldt.suites._base import Watcher
 from humboldt.suites._bliss_scoring import Scorer
@@ -22,7 +21,6 @@ from humboldt.suites._bliss_scoring import Scorer
 if TYPE_CHECKING:
     from humboldt.suites._bliss_protocol import Cell
 
-STRIDE = 50  # generations between looks at the clock and the user's wishes
 ROWS = 16384  # states that a test steps at once
 
 
@@ -77,21 +75,33 @@ def execute(cell: "Cell", members: Sequence[Mapping[str, Any]], checkpoints: Pat
     """Searches with each seed and scores what was found."""
     trie = corpus_trie(cell)
     symbols = cell.language.input_alphabet.symbols
-    scorer = Scorer(cell)
+    scorer, spec = Scorer(cell), cell.model
     results = []
     for index, member in enumerate(members):
         begin = time.monotonic()
-        network, found = _search(
-            cell, trie, symbols, member["seed"], checkpoints, watcher, f"{index + 1}/{len(members)}"
+        name = f"search {index + 1}/{len(members)}"
+        state = search(
+            trie,
+            spec.search_settings(),
+            member["seed"],
+            generations=spec.generations,
+            patience=spec.patience,
+            checkpoints=Checkpoints(checkpoints / f"search-{member['seed']}"),
+            processes=_processes(),
+            tell=lambda now, name=name: watcher.progress(name, now.generation, spec.generations, str(now)),
+            warn=watcher.warn,
+            should_stop=watcher.should_stop,
+            save_seconds=watcher.save_seconds,
         )
-        length = description_length(network, trie, cell.model.search_settings().activations)
+        network, found = state.best_network(symbols), state.progress()
+        length = description_length(network, trie, spec.search_settings().activations)
         measures, detail = score(scorer, network)
         measures["grammar_bits"] = float(length.grammar)
         if np.isfinite(length.data):
             measures |= {"mdl": length.total, "data_bits": length.data}
-        detail |= {"network": json.loads(network.to_json()), "search": found}
+        detail |= {"network": json.loads(network.to_json()), "search": _described(found)}
         seconds = time.monotonic() - begin
-        results.append(Result(member, State.FINISHED, measures, seconds, detail, _environment()))
+        results.append(Result(member, State.FINISHED, measures, seconds, detail, environment(uses_jax=False)))
     return results
 
 
@@ -116,70 +126,13 @@ def corpus_trie(cell: "Cell") -> Trie:
     return build_trie([alphabet.encode(string).tolist() for string in cell.corpus.strings], len(alphabet))
 
 
-def _search(
-    cell: "Cell", trie: Trie, symbols: tuple[str, ...], seed: int, folder: Path, watcher: Watcher, name: str
-) -> tuple[Network, dict[str, Any]]:
-    settings, spec = cell.model.search_settings(), cell.model
-    path = folder / f"search-{seed}.npz"
-    state = _load(path, watcher) or start(trie, settings, seed)
-    saved = time.monotonic()
-    with Islands(trie, settings, processes=_processes()) as islands:
-        while True:
-            now = state.progress()
-            watcher.progress(f"search {name}", now.generation, spec.generations, str(now))
-            if now.generation >= spec.generations or now.generation - now.improved >= spec.patience:
-                break
-            if watcher.should_stop():
-                _save(path, state)
-                raise Interrupted("Stopped as asked.")
-            islands.advance(state, min(STRIDE, spec.generations - now.generation))
-            if time.monotonic() - saved >= watcher.save_seconds:
-                _save(path, state)
-                saved = time.monotonic()
-    _save(path, state)
-    now = state.progress()
-    return state.best_network(symbols), {
-        "generations": now.generation,
-        "networks": now.evaluations,
-        "found_at_generation": now.improved,
+def _described(progress: Progress) -> dict[str, int]:
+    return {
+        "generations": progress.generation,
+        "networks": progress.evaluations,
+        "found_at_generation": progress.improved,
     }
-
-
-def _save(path: Path, state: SearchState) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("wb") as file:
-        np.savez(file, allow_pickle=False, **state.to_arrays())
-        file.flush()
-        os.fsync(file.fileno())
-    if path.exists():
-        path.replace(path.with_suffix(".before"))
-    temporary.replace(path)
-
-
-def _load(path: Path, watcher: Watcher) -> SearchState | None:
-    for candidate in (path, path.with_suffix(".before")):
-        if not candidate.exists():
-            continue
-        try:
-            with candidate.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                return SearchState.from_arrays(dict(arrays))
-        except Exception as error:  # zipfile and NumPy raise many kinds for a file cut short
-            watcher.warn(
-                f"Damaged checkpoint: `{candidate.name}` cannot be read: {error}. Going back to the one before."
-            )
-    return None
 
 
 def _processes() -> int:
     return os.cpu_count() or 1
-
-
-def _environment() -> dict[str, str]:
-    return {
-        "humboldt": humboldt.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-        "device": f"cpu: {platform.processor() or platform.machine()}",
-    }
