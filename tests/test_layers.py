@@ -10,18 +10,22 @@ import humboldt
 ROOT = Path(humboldt.__file__).parent
 ALLOWED = {
     "_compiled": set(),
+    "checkpoints": {"errors"},
+    "environment": set(),
     "errors": set(),
     "registry": {"errors"},
     "languages": {"_compiled", "errors", "registry"},
     "measures": {"_compiled", "errors", "languages"},
-    "mdl": {"_compiled", "errors"},
+    "mdl": {"_compiled", "checkpoints", "errors"},
     "models": {"errors", "registry"},
     "published": set(),
     "store": {"errors"},
     "report": {"errors", "published", "store"},
-    "training": {"errors", "languages", "models"},
+    "training": {"checkpoints", "environment", "errors", "languages", "models"},
     "suites": {
         "_compiled",
+        "checkpoints",
+        "environment",
         "errors",
         "languages",
         "mdl",
@@ -36,6 +40,8 @@ ALLOWED = {
 }
 WITHOUT_JAX = (
     "_compiled",
+    "checkpoints",
+    "environment",
     "languages",
     "mdl",
     "measures",

@@ -1,38 +1,61 @@
-"""Arrays on disk: never half-written, checked when read, no pickle. Used for checkpoints and for kept weights."""
+"""Arrays on disk, between the steps of long work: never half-written, checked when read, no pickle, no JAX.
 
+A file is one line that names the format; one line of JSON with what the caller says about the arrays and, for each of
+them, name, data type and shape; their bytes, one after the other; and the SHA-256 of all of that. So an edit to any
+byte is noticed, the header's included.
+"""
+
+import ast
+import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import time
+import uuid
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-FORMAT = "humboldt arrays 1"
+from humboldt.errors import MissingExtra
 
-T = TypeVar("T")
+FORMAT = b"humboldt checkpoint 2\n"
+DIGEST_BYTES = hashlib.sha256().digest_size
+PIECE_BYTES = 1 << 20
+STALE_SECONDS = 3600.0  # a temporary file this old belongs to a process that was killed
 
 
 class Damaged(Exception):
-    """A file that cannot be trusted."""
+    """A checkpoint file that cannot be trusted."""
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray], about: Mapping[str, Any]) -> None:
-    """Writes named arrays after two lines, a checksum and JSON. `path` holds the old content or the new one, never a
-    mixture, whoever else writes it at the same time."""
-    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    described = [[name, array.dtype.name, list(array.shape)] for name, array in arrays.items()]
-    header = json.dumps({"format": FORMAT, "about": about, "arrays": described}).encode()
-    body = b"".join(array.tobytes() for array in arrays.values())
+    """Writes `arrays` and, as JSON, `about`. `path` holds either the old content or the new one, never a mixture.
+
+    Arrays may have any data type but Python objects, `ml_dtypes` (such as bfloat16) included.
+    """
+    plain = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    described = [
+        {"name": name, "dtype": _dtype_text(name, array.dtype), "shape": array.shape} for name, array in plain.items()
+    ]
+    header = json.dumps({"about": about, "arrays": described}).encode() + b"\n"
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    with temporary.open("wb") as file:
-        file.write(hashlib.sha256(header + body).hexdigest().encode() + b"\n" + header + b"\n" + body)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    # The name is this call's own, so that two processes never write to one file.
+    temporary = path.with_name(f"{path.name}.{os.getpid()}-{uuid.uuid4().hex}.tmp")
+    digest = hashlib.sha256()
+    try:
+        with temporary.open("xb") as file:
+            for part in (FORMAT, header, *map(_bytes_of, plain.values())):
+                digest.update(part)
+                file.write(part)
+            file.write(digest.digest())
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)  # the rename itself must reach the disk
@@ -41,73 +64,126 @@ def write(path: Path, arrays: Mapping[str, np.ndarray], about: Mapping[str, Any]
 
 
 def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The arrays and what was said about them."""
+    """The arrays and what was said about them, as `write` was given them (in JSON, a tuple is a list)."""
     try:
-        checksum, header, body = path.read_bytes().split(b"\n", 2)
-        if hashlib.sha256(header + body).hexdigest().encode() != checksum:
-            raise Damaged(f"`{path.name}` does not match its checksum.")
-        described = json.loads(header)
-        if described["format"] != FORMAT:
-            raise Damaged(f"`{path.name}` is of the format {described['format']!r}, not {FORMAT!r}.")
-        arrays, offset = {}, 0
-        for name, kind, shape in described["arrays"]:
-            array = np.frombuffer(body, _dtype(kind), int(np.prod(shape)), offset).reshape(shape)
-            arrays[name] = array.copy()  # what is read from a buffer cannot be written to
-            offset += array.nbytes
-        return arrays, described["about"]
-    except (ValueError, KeyError, TypeError, OSError) as error:
-        raise Damaged(f"`{path.name}` cannot be read: {error}") from error
+        with path.open("rb") as file:
+            if file.readline(len(FORMAT)) != FORMAT:
+                raise Damaged(f"`{path.name}` does not begin with `{FORMAT.decode().strip()}`.")
+            file.seek(0)
+            _check_digest(file, path.name)  # before anything is believed
+            file.seek(len(FORMAT))
+            header = json.loads(file.readline())
+            arrays = {}
+            for entry in header["arrays"]:
+                arrays[entry["name"]] = np.empty(entry["shape"], _dtype(entry["dtype"]))
+                file.readinto(_bytes_of(arrays[entry["name"]]))
+            return arrays, header["about"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise Damaged(f"`{path.name}` cannot be read: {error}.") from error
 
 
-def _dtype(name: str) -> np.dtype[Any]:
-    if name == "bfloat16":
-        import ml_dtypes  # comes with JAX
+def _check_digest(file: BinaryIO, name: str) -> None:
+    left = os.fstat(file.fileno()).st_size - DIGEST_BYTES
+    digest = hashlib.sha256()
+    while left > 0 and (piece := file.read(min(left, PIECE_BYTES))):
+        digest.update(piece)
+        left -= len(piece)
+    if left or file.read() != digest.digest():
+        raise Damaged(f"`{name}` does not match its checksum.")
 
-        return np.dtype(ml_dtypes.bfloat16)
-    return np.dtype(name)
 
-
-@dataclass(frozen=True)
-class Latest(Generic[T]):
-    """The newest good checkpoint: how much work was done, what it holds (`None` if there is none), what was said about
-    it, and complaints about bad ones."""
+class Latest(NamedTuple):
+    """The newest good checkpoint: `done` is 0 and the mappings are empty if there is none."""
 
     done: int
-    value: T | None
-    about: Mapping[str, Any]
-    complaints: tuple[str, ...]
+    arrays: dict[str, np.ndarray]
+    about: dict[str, Any]
+    complaints: list[str]  # about newer checkpoints that are damaged, in words
 
 
-@dataclass(frozen=True)
 class Checkpoints:
-    """The newest two checkpoints of one piece of work, in a folder of their own, so that one damaged file is not the
-    end. `save_seconds` is how often they should be saved: at most so much work is ever lost."""
+    """The newest two checkpoints of one piece of work, in a folder of their own: one damaged file is not the end.
 
-    folder: Path
-    save_seconds: float = 30.0
+    `save_seconds` is how often whoever works should save: at most so much work is ever lost.
+    """
 
-    def inner(self, name: str) -> "Checkpoints":
-        """Checkpoints of a part of the work."""
-        return Checkpoints(self.folder / name, self.save_seconds)
-
-    def _paths(self) -> list[Path]:
-        return sorted((path for path in self.folder.glob("done-*.ckpt") if path.is_file()), reverse=True)
+    def __init__(self, folder: Path, save_seconds: float = 30.0) -> None:
+        self.folder = folder
+        self.save_seconds = save_seconds
+        self._damaged: list[Path] = []
 
     def save(self, done: int, arrays: Mapping[str, np.ndarray], about: Mapping[str, Any] | None = None) -> None:
-        """Adds a checkpoint, after `done` units of work, and drops all but the newest two."""
-        write(self.folder / f"done-{done:09d}.ckpt", arrays, {**(about or {}), "done": done})
-        for path in self._paths()[2:]:
-            path.unlink(missing_ok=True)
+        """Adds a checkpoint after `done` units of work, and drops older ones but for the newest of these."""
+        path = self.folder / f"done-{done:09d}.ckpt"
+        write(path, arrays, {"done": done, "about": dict(about or {})})
+        old = [other for other in self._paths() if other.is_file() and _number(other) < done]
+        for other in {*old[1:], *self._damaged} - {path}:
+            with contextlib.suppress(OSError):  # a folder of that name, or another process was faster
+                other.unlink()
+        self._damaged = []
+        for temporary in self.folder.glob("*.tmp"):
+            with contextlib.suppress(OSError):
+                if time.time() - temporary.stat().st_mtime > STALE_SECONDS:
+                    temporary.unlink()
 
-    def latest(self, convert: Callable[[dict[str, np.ndarray]], T]) -> Latest[T]:
-        """The newest checkpoint that can be read and converted."""
+    def latest(self) -> Latest:
+        """The newest checkpoint that can be read, and complaints about those that cannot."""
         complaints = []
         paths = self._paths()
         for i, path in enumerate(paths):
             try:
-                arrays, about = read(path)
-                return Latest(about["done"], convert(arrays), about, tuple(complaints))
-            except (Damaged, ValueError, KeyError) as error:
+                arrays, header = read(path)
+                if not isinstance(header.get("done"), int) or not isinstance(header.get("about"), dict):
+                    raise Damaged(f"`{path.name}` does not say how much work was done.")
+                return Latest(header["done"], arrays, header["about"], complaints)
+            except Damaged as error:
+                self._damaged.append(path)
                 way_out = "Going back to the one before." if i + 1 < len(paths) else "Starting from the beginning."
-                complaints.append(f"Damaged checkpoint: `{path.name}`: {error}. {way_out}")
-        return Latest(0, None, {}, tuple(complaints))
+                complaints.append(f"Damaged checkpoint: {error} {way_out}")
+        return Latest(0, {}, {}, complaints)
+
+    def remove(self) -> None:
+        """Deletes the checkpoints of finished work, and the folder if nothing else is in it."""
+        for path in [*self._paths(), *self.folder.glob("*.tmp")]:
+            if path.is_file():
+                path.unlink(missing_ok=True)
+        if self.folder.is_dir() and not any(self.folder.iterdir()):
+            self.folder.rmdir()
+
+    def _paths(self) -> list[Path]:
+        """The newest first."""
+        paths = [path for path in self.folder.glob("done-*.ckpt") if path.stem.removeprefix("done-").isdecimal()]
+        return sorted(paths, key=_number, reverse=True)
+
+
+def _number(path: Path) -> int:
+    return int(path.stem.removeprefix("done-"))
+
+
+def _bytes_of(array: np.ndarray) -> memoryview:
+    """The memory of a contiguous array, as bytes."""
+    return array.reshape(-1).view(np.uint8).data if array.nbytes else memoryview(bytearray())
+
+
+def _dtype_text(name: str, dtype: np.dtype[Any]) -> str:
+    if dtype.hasobject:
+        raise TypeError(
+            f"The array `{name}` has the data type {dtype}, which holds Python objects; a checkpoint holds plain "
+            "memory. Store numbers, booleans or strings of a fixed length."
+        )
+    if dtype.isbuiltin == 2:  # registered by another package: `str` would call them all `V2`
+        return dtype.name
+    return dtype.str if dtype.names is None else repr(np.lib.format.dtype_to_descr(dtype))
+
+
+def _dtype(text: str) -> np.dtype[Any]:
+    if text.startswith("["):
+        return np.lib.format.descr_to_dtype(ast.literal_eval(text))
+    try:
+        return np.dtype(text)
+    except TypeError:
+        try:
+            import ml_dtypes  # comes with JAX; nothing else here needs it
+        except ImportError as error:
+            raise MissingExtra("ml_dtypes") from error
+        return np.dtype(getattr(ml_dtypes, text))

@@ -1,25 +1,40 @@
 """What a result was made with."""
 
+import importlib.metadata
 import platform
 import sys
 from functools import cache
-from importlib import metadata
 
 import humboldt
 
-LIBRARIES = {"jax": ("numpy", "jax", "equinox", "optax"), "search": ("numpy", "numba"), "torch": ("numpy", "torch")}
+BASE = ("numpy", "numba")
+WITH_JAX = ("jax", "equinox", "optax")
+
+
+def environment(*, uses_jax: bool = True) -> dict[str, str]:
+    """Versions and device, as stored with every result.
+
+    JAX is described if it is loaded, and is never loaded for this.
+
+    **Arguments:**
+
+    - `uses_jax`: false for work that does not use JAX, even where something else in the process does: its device is
+      the processor, not JAX's.
+    """
+    return dict(_environment(uses_jax and "jax" in sys.modules))
 
 
 @cache
-def environment(engine: str) -> dict[str, str]:
-    """Versions and device, as stored with every result of an engine."""
-    libraries = {name: metadata.version(name) for name in LIBRARIES.get(engine, ("numpy",))}
-    return {"humboldt": humboldt.__version__, "python": platform.python_version(), **libraries, **_device(engine)}
+def _environment(has_jax: bool) -> dict[str, str]:
+    packages = (*BASE, *WITH_JAX) if has_jax else BASE
+    versions = {name: importlib.metadata.version(name) for name in packages}
+    described = {"humboldt": humboldt.__version__, "python": platform.python_version(), **versions}
+    if not has_jax:
+        return described | {"device": f"cpu: {platform.processor() or platform.machine()}"}
+    import jax
 
-
-def _device(engine: str) -> dict[str, str]:
-    if engine == "jax":
-        jax = sys.modules.get("jax") or __import__("jax")
-        device = jax.devices()[0]
-        return {"device": f"{device.platform}: {device.device_kind}", "devices": str(len(jax.local_devices()))}
-    return {"device": f"cpu: {platform.processor() or platform.machine()}"}
+    device = jax.devices()[0]
+    return described | {
+        "device": f"{device.platform}: {device.device_kind}",
+        "devices": str(len(jax.local_devices())),
+    }

@@ -29,7 +29,10 @@ class Interrupted(HumboldtError):
     exit_code = 130
 
 
-EXTRAS = {"jax": "zoo", "jaxlib": "zoo", "equinox": "zoo", "optax": "zoo", "jaxtyping": "zoo", "torch": "torch"}
+EXTRAS = {
+    **dict.fromkeys(("jax", "jaxlib", "ml_dtypes", "equinox", "optax", "jaxtyping"), "zoo"),
+    "torch": "torch",
+}
 
 
 class MissingExtra(UsageError):

@@ -64,10 +64,10 @@ def test_stopped_and_resumed_it_finds_the_same_network(tmp_path: Path):
     asked = iter([False, True])
     with pytest.raises(Interrupted):
         SUITE.execute(experiment(), tmp_path / "parts", Watcher(should_stop=lambda: next(asked)))
-    (checkpoint,) = (tmp_path / "parts").glob("*.npz")
     resumed = SUITE.execute(experiment(), tmp_path / "parts", Watcher())
     assert whole[0].measures == resumed[0].measures and whole[0].detail == resumed[0].detail
-    checkpoint.write_bytes(checkpoint.read_bytes()[:50])
+    newest = max((tmp_path / "parts/search-100").glob("*.ckpt"))
+    newest.write_bytes(newest.read_bytes()[:50])
     warnings: list[str] = []
     again = SUITE.execute(experiment(), tmp_path / "parts", Watcher(warn=warnings.append))
     assert len(warnings) == 1 and "Damaged checkpoint" in warnings[0]

@@ -78,7 +78,7 @@ class JaxEngine(AbstractEngine):
         return predictor.take(range(len(job.members))), self._seconds[key] * size * steps
 
     def environment(self) -> dict[str, str]:
-        return environment("jax")
+        return environment()
 
 
 class JaxTrained(AbstractTrained):

@@ -4,16 +4,17 @@ import json
 import os
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from humboldt.checkpoints import Checkpoints
 from humboldt.environment import environment
-from humboldt.errors import Interrupted
 from humboldt.events import AbstractSink, Progress, Warned
 from humboldt.mdl import Network, NetworkStepper, Trie, build_trie, description_length
-from humboldt.mdl.search import Islands, SearchState, searches, start
+from humboldt.mdl.search import Islands, search, searches, start
+from humboldt.mdl.search import Progress as SearchProgress
 from humboldt.training.base import (
     AbstractEngine,
     AbstractPredictor,
@@ -25,7 +26,6 @@ from humboldt.training.base import (
     engines,
 )
 
-STRIDE = 50  # generations between looks at the clock and the user's wishes
 ROWS = 16384  # states that a test steps at once
 
 
@@ -38,38 +38,24 @@ class SearchEngine(AbstractEngine):
         trie = corpus_trie(job.problem)
         networks, outcomes = [], []
         for index, member in enumerate(job.members):
-            name = f"search {index + 1}/{len(job.members)}"
-            state = self._search(job, trie, member.seed, checkpoints.inner(f"search-{member.seed}"), sink, name)
+            phase = f"search {index + 1}/{len(job.members)}"
+            state = search(
+                trie,
+                job.model.search_settings(),
+                member.seed,
+                generations=job.model.generations,
+                patience=job.model.patience,
+                checkpoints=Checkpoints(checkpoints.folder / f"search-{member.seed}", checkpoints.save_seconds),
+                processes=os.cpu_count() or 1,
+                tell=partial(_tell, sink, phase, job.model.generations),
+                warn=lambda message: sink.send(Warned(message)),
+                should_stop=sink.should_stop,
+            )
             networks.append(state.best_network(job.problem.symbols))
             now = state.progress()
             found = {"generations": now.generation, "networks": now.evaluations, "found_at_generation": now.improved}
             outcomes.append(Outcome(None, {"search": found}))
         return SearchTrained(SearchPredictor(networks, trie, job), tuple(outcomes))
-
-    def _search(
-        self, job: Job, trie: Trie, seed: int, checkpoints: Checkpoints, sink: AbstractSink, name: str
-    ) -> SearchState:
-        settings, model = job.model.search_settings(), job.model
-        latest = checkpoints.latest(SearchState.from_arrays)
-        for complaint in latest.complaints:
-            sink.send(Warned(complaint))
-        state = latest.value or start(trie, settings, seed)
-        saved = time.monotonic()
-        with Islands(trie, settings, processes=os.cpu_count() or 1) as islands:
-            while True:
-                now = state.progress()
-                sink.send(Progress(name, now.generation, model.generations, str(now)))
-                if now.generation >= model.generations or now.generation - now.improved >= model.patience:
-                    break
-                if sink.should_stop():
-                    checkpoints.save(now.generation, state.to_arrays())
-                    raise Interrupted("Stopped as asked.")
-                islands.advance(state, min(STRIDE, model.generations - now.generation))
-                if time.monotonic() - saved >= checkpoints.save_seconds:
-                    checkpoints.save(state.progress().generation, state.to_arrays())
-                    saved = time.monotonic()
-        checkpoints.save(state.progress().generation, state.to_arrays())
-        return state
 
     def restore(self, job: Job, weights: Sequence[Arrays]) -> AbstractPredictor:
         networks = [Network.from_json(arrays["network"].tobytes().decode()) for arrays in weights]
@@ -87,7 +73,11 @@ class SearchEngine(AbstractEngine):
         return SearchPredictor([network], trie, job), one * job.model.generations * len(job.members)
 
     def environment(self) -> dict[str, str]:
-        return environment("search")
+        return environment(uses_jax=False)
+
+
+def _tell(sink: AbstractSink, phase: str, generations: int, now: SearchProgress) -> None:
+    sink.send(Progress(phase, now.generation, generations, str(now)))
 
 
 class SearchTrained(AbstractTrained):

@@ -195,12 +195,16 @@ class Ensemble:
         self, checkpoints: Checkpoints, sink: AbstractSink, *, with_best: bool
     ) -> tuple[int, Memory, list[Any]]:
         fresh = self.fresh(with_best=with_best)
-        latest = checkpoints.latest(lambda arrays: from_named(arrays, fresh))
+        latest = checkpoints.latest()
         for complaint in latest.complaints:
             sink.send(Warned(complaint))
-        if latest.value is None:
+        if not latest.done:
             return 0, fresh, []
-        return latest.done, latest.value, list(latest.about["milestones"])
+        try:
+            return latest.done, from_named(latest.arrays, fresh), list(latest.about["milestones"])
+        except (ValueError, KeyError) as error:
+            sink.send(Warned(f"A checkpoint is of another model or version: {error}. Starting from the beginning."))
+            return 0, fresh, []
 
     def _progress(self, step: int, learners: Learners, curve: Curve, index: int) -> Progress:
         alive = np.asarray(learners.diverged_at) < 0
