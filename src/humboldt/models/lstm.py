@@ -5,10 +5,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from humboldt.models import models
-from humboldt.models._cell import AbstractCell
+from humboldt.models._cell import AbstractCell, Extent
 from humboldt.models._linear import Linear
 from humboldt.models._recurrent import RecurrentModel
 
@@ -71,8 +71,8 @@ class LSTMCell(AbstractCell):
     def project(self, x: Float[Array, " in"]) -> Float[Array, " drive"]:
         return self.input(x)
 
-    def init_state(self, *, num_steps: int, input_length: Int[Array, ""]) -> tuple[Array, Array]:
-        del num_steps, input_length
+    def init_state(self, extent: Extent) -> tuple[Array, Array]:
+        del extent
         zeros = jnp.zeros(self.recurrent.weight.shape[0], self.recurrent.weight.dtype)
         return zeros, zeros
 

@@ -22,8 +22,8 @@ class NDStackModel(RecurrentModel):
     def __call__(
         self, tokens: Int[Array, " time"], mask: Bool[Array, " time"], *, key: PRNGKeyArray | None = None
     ) -> Float[Array, "time out"]:
-        del mask, key
-        outputs = unroll_over_one_table(self.cell, self.start(tokens), self._one_hot(tokens))
+        del key
+        outputs = unroll_over_one_table(self.cell, self.start(tokens, mask), self._one_hot(tokens))
         return jax.vmap(self.readout)(outputs)
 
 

@@ -6,10 +6,10 @@ from typing import Any, Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from humboldt.models import models
-from humboldt.models._cell import AbstractCell
+from humboldt.models._cell import AbstractCell, Extent
 from humboldt.models._linear import Linear
 from humboldt.models._recurrent import RecurrentModel
 
@@ -38,8 +38,8 @@ class RNNCell(AbstractCell):
     def project(self, x: Float[Array, " in"]) -> Float[Array, " hidden"]:
         return self.input(x)
 
-    def init_state(self, *, num_steps: int, input_length: Int[Array, ""]) -> Float[Array, " hidden"]:
-        del num_steps, input_length
+    def init_state(self, extent: Extent) -> Float[Array, " hidden"]:
+        del extent
         return jnp.zeros(self.recurrent.weight.shape[0], self.recurrent.weight.dtype)
 
     def __call__(self, state: Any, drive: Float[Array, " hidden"]) -> tuple[Any, Float[Array, " hidden"]]:

@@ -13,7 +13,7 @@ from humboldt.models._recurrent import RecurrentModel
 from humboldt.models._tape import Tape
 
 
-@models.register("tape_rnn", version=1)
+@models.register("tape_rnn", version=2)
 @dataclass(frozen=True, kw_only=True)
 class TapeRNN:
     """An RNN (or LSTM) that holds one or more tapes, and a linear readout."""

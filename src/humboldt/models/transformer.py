@@ -56,12 +56,13 @@ class EncoderDecoderModel(eqx.Module):
         """
         return self._run(tokens, mask, None)[1]
 
-    def start(self, tokens: Int[Array, " time"]) -> Decoding:
+    def start(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"] | None = None) -> Decoding:
         """The state before the first of these tokens, of which all before the first `∅` must be there already.
 
         What follows the `∅` is not looked at: it may be unknown yet. How long `tokens` is says how many steps there
-        can be.
+        can be. The mask is not needed: no padding stands before the `∅`.
         """
+        del mask
         begin = self._begin(tokens)
         encoded, _ = self._encode(tokens, jnp.arange(len(tokens)) < begin, None)
         past = self.decoder.empty_past(len(tokens))

@@ -37,14 +37,14 @@ def count_correct(
     def stepwise(weights: PyTree) -> Array:
         """One time step of all rows after the other, or of as many as there is room for."""
         model = eqx.combine(weights, static)
-        rows = tokens, targets, target_mask
+        rows = tokens, mask, targets, target_mask
         together = _rows_together(model, tokens, num_members)
         if together == len(tokens):
             return step_rows(model, *rows)
         groups = jax.tree.map(lambda x: x.reshape(-1, together, *x.shape[1:]), rows)
         return jax.lax.map(lambda group: step_rows(model, *group), groups).reshape(-1)
 
-    def step_rows(model: PyTree, tokens: Array, targets: Array, target_mask: Array) -> Array:
+    def step_rows(model: PyTree, tokens: Array, mask: Array, targets: Array, target_mask: Array) -> Array:
         """As many steps as hold anything, and no output is kept."""
 
         def body(i: Array, carry: tuple[PyTree, Array, Array]) -> tuple[PyTree, Array, Array]:
@@ -57,7 +57,7 @@ def count_correct(
 
         begin = (tokens == (-1 if own_answers_from is None else own_answers_from)).argmax(1)
         zeros = jnp.zeros(len(tokens), jnp.int32)
-        return jax.lax.fori_loop(0, num_steps, body, (jax.vmap(model.start)(tokens), zeros, zeros))[1]
+        return jax.lax.fori_loop(0, num_steps, body, (jax.vmap(model.start)(tokens, mask), zeros, zeros))[1]
 
     def at_once(weights: PyTree) -> Array:
         model = eqx.combine(weights, static)
