@@ -19,7 +19,7 @@ STAY, LEFT, RIGHT, JUMP_LEFT, JUMP_RIGHT = range(5)
 def roll(tape: Float[Array, "cells cell"], shift: Int[Array, ""], ring: Int[Array, ""]) -> Float[Array, "cells cell"]:
     """`jnp.roll(tape[:ring], shift, 0)` and what comes after it, with a backward pass that rolls back (a gather)
     instead of scattering."""
-    cell = jnp.arange(tape.shape[0])
+    cell = jnp.arange(tape.shape[0], dtype=ring.dtype)
     return tape[jnp.where(cell < ring, (cell - shift) % ring, cell)]
 
 
@@ -110,7 +110,7 @@ def _moved(
     jumping = written if jumps_write else old
     stay, left, right, jump_left, jump_right = (probabilities[:, i, None, None] for i in range(5))
     # One cell to the left or right: a shift, and the cell that goes round the end of the ring.
-    cell, empty = jnp.arange(old.shape[1])[None, :, None], jnp.zeros_like(old[:, :1])
+    cell, empty = jnp.arange(old.shape[1], dtype=ring.dtype)[None, :, None], jnp.zeros_like(old[:, :1])
     first, last = written[:, :1], jnp.where(cell == ring - 1, written, 0.0).sum(1, keepdims=True)
     to_left = jnp.where(cell == ring - 1, first, jnp.concatenate([written[:, 1:], empty], 1))
     to_right = jnp.where(cell == ring, 0.0, jnp.concatenate([last, written[:, :-1]], 1))

@@ -88,9 +88,11 @@ class LSTM:
     """One LSTM layer and a linear readout."""
 
     hidden_size: int = 256  # appendix A.2
+    relu_readout: bool = False  # released code: true. added later: stays out of the identity at its default
 
     def build(self, input_size: int, output_size: int, *, num_symbols: int, key: PRNGKeyArray) -> RecurrentModel:
         """The network, freshly initialised."""
         k_cell, k_readout = jax.random.split(key)
         cell = LSTMCell(input_size, self.hidden_size, key=k_cell)
-        return RecurrentModel(cell, Linear(self.hidden_size, output_size, key=k_readout), input_size, num_symbols)
+        readout = Linear(self.hidden_size, output_size, key=k_readout)
+        return RecurrentModel(cell, readout, input_size, num_symbols, self.relu_readout)

@@ -55,9 +55,11 @@ class RNN:
 
     hidden_size: int = 256  # appendix A.2
     activation: Literal["relu", "tanh"] = "relu"  # the paper is silent; its released code (Haiku's VanillaRNN) has ReLU
+    relu_readout: bool = False  # released code: true. added later: stays out of the identity at its default
 
     def build(self, input_size: int, output_size: int, *, num_symbols: int, key: PRNGKeyArray) -> RecurrentModel:
         """The network, freshly initialised."""
         k_cell, k_readout = jax.random.split(key)
         cell = RNNCell(input_size, self.hidden_size, activation=self.activation, key=k_cell)
-        return RecurrentModel(cell, Linear(self.hidden_size, output_size, key=k_readout), input_size, num_symbols)
+        readout = Linear(self.hidden_size, output_size, key=k_readout)
+        return RecurrentModel(cell, readout, input_size, num_symbols, self.relu_readout)
