@@ -64,6 +64,7 @@ class AbstractProblem(ABC):
     - `longest`: most time steps that any training batch can have.
     - `buckets`: the padded lengths that training batches are given; `None` lets the engine choose.
     - `answers_from`: the token after which a model is told its own previous answers, where it is told them.
+    - `test_dropout_seed`: seed of the dropout in tests, where it stays on in tests.
     - `milestones`: the steps of training at which members are looked at; see `Job.milestone`.
     - `has_own_examples`: whether every member has training examples of its own. The arrays of `batch` then begin with
       an axis of members.
@@ -77,6 +78,7 @@ class AbstractProblem(ABC):
     longest: int
     buckets: tuple[int, ...] | None = None
     answers_from: int | None = None
+    test_dropout_seed: int | None = None
     milestones: tuple[int, ...] = ()
     has_own_examples: bool = False
 
@@ -102,8 +104,11 @@ class AbstractPredictor(ABC):
     def take(self, members: Sequence[int]) -> "AbstractPredictor":
         """Some of the members."""
 
-    def correct(self, batch: Batch) -> np.ndarray:
-        """How many target symbols of each row are right, shape `(member, batch)`."""
+    def correct(self, batch: Batch, *, number: int = 0) -> np.ndarray:
+        """How many target symbols of each row are right, shape `(member, batch)`.
+
+        `number` tells batches apart, for models that draw something in tests.
+        """
         raise self._lacks("say which symbols are right")
 
     def nats(self, batch: Batch) -> np.ndarray:

@@ -75,16 +75,17 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
         protocol: LengthGeneralisation = parts.protocol
         total = len(protocol.scored_lengths()) * protocol.strings_per_length
         correct, counted, lengths = [], [], []
-        for row_lengths, row_counts, batch in Transduction(parts.task, protocol).test_batches():
+        batches = Transduction(parts.task, protocol).test_batches()
+        for number, (row_lengths, row_counts, batch) in enumerate(batches):
             real = row_lengths > 0
-            correct.append(predictor.correct(batch)[:, real])
+            correct.append(predictor.correct(batch, number=number)[:, real])
             counted.append(row_counts[real])
             lengths.append(row_lengths[real])
             sink.scored(sum(map(len, lengths)), total)
         symbols, of_rows = np.concatenate(counted), np.concatenate(lengths)
         found = []
         for row in np.concatenate(correct, 1)[: len(members)]:
-            curve = accuracy_per_length(row, symbols, of_rows)
+            curve = accuracy_per_length(row, symbols, of_rows, pooled=protocol.pooled_accuracy)
             detail = {"lengths": list(curve.lengths), "accuracy": list(curve.accuracy)}
             found.append(({"score": score(curve, *protocol.test_lengths)}, {"accuracy_per_length": detail}))
         return found

@@ -27,6 +27,7 @@ class Transduction(AbstractProblem):
         self.input_size = self.num_symbols + 1 + (protocol.computation_tokens > 0)
         self.output_size = outputs
         self.answers_from = self.num_symbols if protocol.autoregressive else None
+        self.test_dropout_seed = protocol.test_seed if protocol.test_dropout else None
         self.lengths = training_lengths(task, protocol)
         first, last = self.lengths
         self.longest = max(self._drawn(np.random.default_rng(0), n, 1).time for n in range(first, last + 1))
@@ -36,17 +37,18 @@ class Transduction(AbstractProblem):
         first, last = self.lengths
         return self._drawn(rng, int(rng.integers(first, last + 1)), self.protocol.batch_size)
 
-    def frame(self, pairs: Pairs) -> Batch:
+    def frame(self, pairs: Pairs, *, count_padding: bool = False) -> Batch:
         """Strings as the model reads them."""
         return frame_transduction(
             pairs,
             self.num_symbols,
             computation_tokens=self.protocol.computation_tokens,
             autoregressive=self.protocol.autoregressive,
+            count_padding=count_padding,
         )
 
     def _drawn(self, rng: np.random.Generator, length: int, size: int) -> Batch:
-        return self.frame(self.task.sample(rng, size, length))
+        return self.frame(self.task.sample(rng, size, length), count_padding=self.protocol.train_padding)
 
     def test_pairs(self) -> Iterator[tuple[int, Pairs]]:
         """The test strings, length by length."""

@@ -42,6 +42,19 @@ class LengthGeneralisation:
     )
     data_seed: int = setting(0, "seed of the training strings", least=0)
     test_seed: int = setting(1, "seed of the test strings", role=Role.EVALUATION, least=0)
+    test_dropout: bool = setting(
+        False, "whether dropout stays on in tests", "released code: true", role=Role.EVALUATION, added_later=True
+    )
+    train_padding: bool = setting(
+        False, "whether the loss counts the padding of targets that end early", "released code: true", added_later=True
+    )
+    pooled_accuracy: bool = setting(
+        False,
+        "whether accuracy is pooled over the symbols of a length, which counts longer targets more",
+        "released code: true, over 64 strings",
+        role=Role.EVALUATION,
+        added_later=True,
+    )
 
     def check(self) -> None:
         """Relations between settings."""

@@ -27,8 +27,13 @@ class EnsemblePredictor(AbstractPredictor):
         rows = np.asarray(members)
         return EnsemblePredictor(jax.tree.map(lambda x: x[rows], self.weights), self.static, self.problem)
 
-    def correct(self, batch: Batch) -> np.ndarray:
-        (found,) = evaluate(self.weights, self.static, iter([batch]), own_answers_from=self.problem.answers_from)
+    def correct(self, batch: Batch, *, number: int = 0) -> np.ndarray:
+        seed = self.problem.test_dropout_seed
+        key = None if seed is None else jax.random.fold_in(jax.random.key(seed), number)
+        answers_from = self.problem.answers_from
+        (found,) = evaluate(
+            self.weights, self.static, iter([batch]), own_answers_from=answers_from, dropout_key=key
+        )
         return found
 
     def nats(self, batch: Batch) -> np.ndarray:

@@ -64,7 +64,7 @@ class Curve(NamedTuple):
 def example_loss(
     logits: Float[Array, "time out"], targets: Int[Array, " time"], mask: Bool[Array, " time"], reduction: str
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """Cross-entropy in nats and share of correct symbols of one example, over the symbols that count."""
+    """Cross-entropy in nats (mean or sum) and share of correct symbols of one example, over the symbols that count."""
     log_probabilities = jax.nn.log_softmax(logits.astype(jnp.float32))
     nats = -jnp.take_along_axis(log_probabilities, targets[:, None], 1)[:, 0]
     count = jnp.maximum(mask.sum(), 1).astype(nats.dtype)
