@@ -65,6 +65,8 @@ class Registry(Generic[T]):
 
         def bind(value: V) -> V:
             origin = _origin(value)
+            if name in self._entries and self._entries[name].origin == origin:
+                return value  # the same file, imported under another name
             if name in self._entries:
                 raise UsageError(
                     f"The {self.kind} {name!r} is registered twice: by {self._entries[name].origin} and by {origin}. "
@@ -149,10 +151,17 @@ def _origin(value: Any) -> str:
 
 
 def _source_hash(origin: str) -> str:
-    path = Path(origin)
+    path = Path(origin).resolve()
     if not path.is_file():
         raise UsageError(
             f"What {origin} registers has no source file that could tell one version from another. "
             "Give it a version: register(..., version=1)."
         )
-    return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"
+    folder = path.parent
+    while (folder.parent / "__init__.py").is_file():
+        folder = folder.parent
+    is_package = (folder / "__init__.py").is_file()  # then an edit to any of its files counts
+    digest = hashlib.sha256()
+    for source in sorted(folder.rglob("*.py")) if is_package else [path]:
+        digest.update(source.read_bytes())
+    return f"sha256:{digest.hexdigest()[:16]}"

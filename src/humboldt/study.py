@@ -70,7 +70,7 @@ class Study:
 
     def departures(self) -> str:
         """In which ways this study is not the paper's, in words; empty if in none."""
-        parts = [(e.training, e.evaluations[0], e.members) for e in self.experiments]
+        parts = [(one.training, e, one.members) for one in self.experiments for e in one.evaluations]
         return sentence(departures(self.suite, parts))
 
     def estimate(self, experiments: Sequence[Experiment]) -> Iterator[float]:

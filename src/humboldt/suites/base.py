@@ -366,11 +366,13 @@ class AbstractSuite(ABC):
         return training.versions == versions and current.get(evaluation.name) == evaluation.version
 
     @cache  # noqa: B019  suites live as long as the program
-    def expected(self, task: str, model: str, preset: str) -> tuple[dict[str, Any], ...]:
-        """The settings of every training and its evaluations that a preset would give a cell."""
+    def expected(self, task: str, model: str, preset: str, evaluation: str) -> tuple[dict[str, Any], ...]:
+        """The settings that a preset would give the trainings of a cell and an evaluation of them."""
         return tuple(
-            {**training.flat, **self.evaluations(protocol)[0].setting}
+            {**training.flat, **one.setting}
             for training, protocol in self._trainings(task, model, self.preset(preset), {})
+            for one in self.evaluations(protocol)
+            if one.name == evaluation
         )
 
 

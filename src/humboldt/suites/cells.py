@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from humboldt.errors import HumboldtError
 from humboldt.identity import Member, Training, canonical
 from humboldt.report.tables import Table
-from humboldt.settings import words
+from humboldt.settings import plain, words
 from humboldt.store import Result, Scores, State
 
 if TYPE_CHECKING:
@@ -117,10 +117,10 @@ def heading_of(suite: "AbstractSuite", scores: Scores) -> Heading:
     sweep = suite.contender(scores.training.model).sweep
     best: Heading | None = None
     for preset in sorted(suite.presets, key=lambda name: name != "paper"):
-        expected = suite.expected(scores.training.task, scores.training.model, preset)
+        expected = suite.expected(scores.training.task, scores.training.model, preset, scores.evaluation.name)
         changes = []
         for key, value in sorted(flat.items()):
-            allowed = [one.get(key) for one in expected] + [list(v) if isinstance(v, tuple) else v for v in sweep.get(key, ())]
+            allowed = [*(one.get(key) for one in expected), *map(plain, sweep.get(key, ()))]
             if key not in told and value not in allowed:
                 changes.append((key, words(value).replace(", ", ",")))
         if best is None or len(changes) < len(best.changes):

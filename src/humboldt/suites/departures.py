@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from humboldt.identity import Evaluation, Member, Training, canonical
-from humboldt.settings import changed, plain, words
+from humboldt.settings import changed, fields, plain, words
 
 if TYPE_CHECKING:
     from humboldt.suites.base import AbstractSuite
@@ -68,20 +68,25 @@ def departures(suite: "AbstractSuite", parts: Iterable[Part]) -> list[Departure]
 
 
 def _of_cell(suite: "AbstractSuite", task: str, model: str, parts: Sequence[Part]) -> Iterable[Departure]:
-    papers = suite.expected(task, model, "paper")
+    evaluations = dict.fromkeys(evaluation.name for _, evaluation, _ in parts)
+    papers = [flat for name in evaluations for flat in suite.expected(task, model, "paper", name)]
     ours = [{**training.flat, **evaluation.setting} for training, evaluation, _ in parts]
-    for key in dict.fromkeys(key for flat in ours for key in flat):
-        allowed = _distinct(flat.get(key) for flat in papers)
-        tried = _distinct(flat[key] for flat in ours if key in flat)
+    for key in dict.fromkeys(key for flat in [*ours, *papers] for key in flat):
+        # What is missing was added later, and has its default.
+        allowed = _distinct(flat.get(key, _default(suite, task, model, key)) for flat in papers)
+        tried = _distinct(flat.get(key, _default(suite, task, model, key)) for flat in ours)
         strange = [value for value in tried if value not in allowed]
-        if key not in papers[0]:
-            continue  # a setting of an outside task or model: the paper has nothing to compare it with
         for value in strange:
             yield Departure(key, value, _one_or_all(allowed))
         if not strange and len(tried) < len(allowed):
             yield Departure(key, tuple(tried), tuple(allowed), is_part=True)
     yield from _of_members(suite, model, [member for _, _, members in parts for member in members])
     yield from suite.contender(model).departures
+
+
+def _default(suite: "AbstractSuite", task: str, model: str, key: str) -> Any:
+    known = (field for cls in suite.settings_classes(task, model) for field in fields(cls))
+    return next((plain(field.default) for field in known if field.stored_name == key), None)
 
 
 def _of_members(suite: "AbstractSuite", model: str, members: Sequence[Member]) -> Iterable[Departure]:
