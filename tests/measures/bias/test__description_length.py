@@ -98,6 +98,8 @@ def test_what_is_missing_twice_or_strange_is_named():
         description_lengths(task, [*values, values[0]])
     with pytest.raises(UsageError, match="the input 'a a a a a' is not a hold-out example"):
         description_lengths(task, [Measured(1, "add", ("a",) * 5, 0.0)])
+    with pytest.raises(UsageError, match=r"the input 'a a' costs NaN nats. Leave out a seed whose training diverged"):
+        description_lengths(task, [Measured(1, "add", ("a", "a"), math.nan)])
     with pytest.raises(UsageError, match="No rule named 'sum'"):
         description_lengths(task, [Measured(1, "sum", ("a", "a"), 0.0)])
     with pytest.raises(UsageError, match="There is no coded example"):

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from humboldt.languages.bias._base import AbstractBiasTask, Pair, Rule, Symbols, whole_number
 
-LONGEST = 1000  # fairseq's learned positions end at 1,022; 3 x 300 symbols is far beyond the paper's 69 already
+LONGEST = 1000  # the paper's longest string has 69 symbols; a bound against slips such as l = 1000000
 
 
 class AbstractUnaryTask(AbstractBiasTask):

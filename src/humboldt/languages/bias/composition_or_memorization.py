@@ -3,7 +3,7 @@
 from humboldt.languages import tasks
 from humboldt.languages.bias._base import AbstractBiasTask, Pair, Rule, Symbols, whole_number
 
-MOST = 100_000
+MOST = 100_000  # the paper has up to 1,000; a bound against slips
 
 
 @tasks.register("bias/composition_or_memorization", version=1)

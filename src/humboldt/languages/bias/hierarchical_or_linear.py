@@ -3,7 +3,7 @@
 from humboldt.languages import tasks
 from humboldt.languages.bias._base import AbstractBiasTask, Pair, Rule, Symbols, whole_number
 
-DEEPEST = 500  # inputs of 1,001 symbols; fairseq's learned positions end at 1,022
+DEEPEST = 500  # the paper has 4; a bound against slips such as d = 1000000
 
 
 @tasks.register("bias/hierarchical_or_linear", version=1)

@@ -58,6 +58,8 @@ def description_lengths(task: AbstractBiasTask, measured: Iterable[Measured]) ->
             raise UsageError(f"{_place(each)} is not a hold-out example. Leave training examples out.")
         if each.input in row:
             raise UsageError(f"{_place(each)} is coded twice. Give every hold-out example once for each rule and seed.")
+        if math.isnan(each.nats):
+            raise UsageError(f"{_place(each)} costs NaN nats. Leave out a seed whose training diverged.")
         row[each.input] = each.nats
     seeds = tuple(dict.fromkeys(seed for seed, _ in costs))
     present = {rule for _, rule in costs}
