@@ -1,1 +1,1 @@
-"""Pure functions from predictions and truth to values. NumPy only."""
+"""Pure functions from predictions and truth to values. NumPy, and SciPy for statistics."""

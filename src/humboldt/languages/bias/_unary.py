@@ -1,0 +1,46 @@
+"""What the three arithmetic tasks share: strings of one symbol, whose only property is their length."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import ClassVar
+
+from humboldt.languages.bias._base import AbstractBiasTask, Pair, Rule, Symbols, whole_number
+
+LONGEST = 1000  # the paper's longest string has 69 symbols; a bound against slips such as l = 1000000
+
+
+class AbstractUnaryTask(AbstractBiasTask):
+    """One training example, a^l -> b^(factor x l); the hold-out inputs are a^m with m in [l - span, l + span].
+
+    The training input itself is not a hold-out input.
+
+    **Arguments:**
+
+    - `l`: the length of the training input.
+    - `span`: how far the hold-out lengths reach on either side, at most `l`.
+    """
+
+    factor: ClassVar[int]
+
+    def __init__(self, *, l: int, span: int) -> None:  # noqa: E741
+        self.l = whole_number("l", l, 1, LONGEST, "the length of the training input")
+        self.span = whole_number("span", span, 1, self.l, "hold-out inputs have l - span to l + span symbols")
+
+    @abstractmethod
+    def output_lengths(self) -> Mapping[str, Callable[[int], int]]:
+        """Every rule as a function from the length m of the input to the length of the output."""
+
+    def training(self) -> list[Pair]:
+        return [(("a",) * self.l, ("b",) * (self.factor * self.l))]
+
+    def holdout(self) -> list[Symbols]:
+        return [("a",) * m for m in range(self.l - self.span, self.l + self.span + 1) if m != self.l]
+
+    @property
+    def rules(self) -> dict[str, Rule]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The rules on strings."""
+        return {name: _on_strings(length) for name, length in self.output_lengths().items()}
+
+
+def _on_strings(length: Callable[[int], int]) -> Rule:
+    return lambda symbols: ("b",) * length(len(symbols))

@@ -1,0 +1,53 @@
+"""Hierarchical-or-Linear (section 3)."""
+
+from humboldt.languages import tasks
+from humboldt.languages.bias._base import AbstractBiasTask, Pair, Rule, Symbols, whole_number
+
+DEEPEST = 500  # the paper has 4; a bound against slips such as d = 1000000
+
+
+@tasks.register("bias/hierarchical_or_linear", version=1)
+class HierarchicalOrLinear(AbstractBiasTask):
+    """After x^d y x^d -> y, is the output the middle symbol (`hierar`) or the one at place d + 1 (`linear`)?
+
+    x and y are a or b, so there are four training examples and four hold-out inputs at every other depth m in
+    [d - span, d + span]. With d = 2, b^3 a b^3 is mapped to A or B. Output symbols are A and B, as the two alphabets
+    are disjoint. The paper has d = 4.
+
+    **Arguments:**
+
+    - `d`: the depth of the training examples.
+    - `span`: how far the hold-out depths reach on either side. They are at least d / 2, or `linear` is not defined.
+    """
+
+    block_size = 4
+    training_examples = (("a a a a b a a a a", "B"), ("b b b b b b b b b", "B"), ("b b b b a b b b b", "A"))
+    rule_examples = (
+        ("hierar", "a a b a a", "B"),
+        ("linear", "a a b a a", "A"),
+        ("hierar", "b b b b b a b b b b b", "A"),
+        ("linear", "b b b b b a b b b b b", "B"),
+    )
+
+    def __init__(self, *, d: int = 4, span: int = 2) -> None:
+        self.d = whole_number("d", d, 2, DEEPEST, "the depth of the training examples")
+        self.span = whole_number("span", span, 1, self.d // 2, "`linear` needs depths of at least d / 2")
+
+    def training(self) -> list[Pair]:
+        return [(_nested(x, y, self.d), (y.upper(),)) for y in "ab" for x in "ab"]
+
+    def holdout(self) -> list[Symbols]:
+        depths = [m for m in range(self.d - self.span, self.d + self.span + 1) if m != self.d]
+        return [_nested(x, y, m) for m in depths for y in "ab" for x in "ab"]
+
+    @property
+    def rules(self) -> dict[str, Rule]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The two rules."""
+        return {
+            "hierar": lambda symbols: symbols[len(symbols) // 2].upper(),
+            "linear": lambda symbols: symbols[self.d].upper(),
+        }
+
+
+def _nested(x: str, y: str, depth: int) -> Symbols:
+    return (x,) * depth + (y,) + (x,) * depth

@@ -1,0 +1,128 @@
+"""Whether learners do as a rule says: the fraction of perfect agreement, and accuracy per sequence."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from humboldt.errors import UsageError
+from humboldt.languages.bias import AbstractBiasTask, Symbols
+from humboldt.measures.bias._description_length import Seed
+from humboldt.measures.bias._statistics import Interval, bootstrap, wilson
+
+Predictions = Mapping[Any, Mapping[Symbols, Symbols]]  # by seed: the greedy output of a member for every input
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How many of `members` agree with a rule on every hold-out input; `interval` is Wilson's, 95%."""
+
+    rule: str
+    agreeing: int
+    members: int
+    interval: Interval | None
+
+    @property
+    def share(self) -> float | None:
+        """FPA; none where there is no member to count."""
+        return self.agreeing / self.members if self.members else None
+
+
+@dataclass(frozen=True)
+class PerfectAgreement:
+    """FPA of every rule.
+
+    - `members`: all that were trained.
+    - `fitting`: those that give the target of every training input. Only these are counted in `rules`. None where no
+      member's outputs for the training inputs were given: then all members are counted.
+    - `inputs`: how many hold-out inputs a member had to agree on.
+    """
+
+    members: int
+    fitting: int | None
+    inputs: int
+    rules: tuple[Agreement, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**asdict(self), "rules": [{**asdict(each), "share": each.share} for each in self.rules]}
+
+
+@dataclass(frozen=True)
+class SequenceAccuracy:
+    """The share of hold-out inputs whose whole output is that of a rule: the mean over members, all of them counted.
+
+    `interval` is a 95% bootstrap interval over members; `per_member` has the members' own shares.
+    """
+
+    rule: str
+    mean: float
+    interval: Interval | None
+    per_member: tuple[float, ...]
+
+
+def fits_training(task: AbstractBiasTask, predictions: Predictions) -> dict[Seed, bool] | None:
+    """For each member, whether its outputs for all training inputs are right; none where nobody has such outputs."""
+    if not any(source in outputs for outputs in predictions.values() for source in task.training_targets):
+        return None
+    fits = {}
+    for seed, outputs in predictions.items():
+        missing = [source for source in task.training_targets if source not in outputs]
+        if missing:
+            raise UsageError(
+                f"Seed {seed} has no output for the training input {' '.join(missing[0])!r} ({len(missing)} of "
+                f"{len(task.training_targets)} are missing). Give the outputs for all training inputs, or for none."
+            )
+        fits[seed] = all(outputs[source] == target for source, target in task.training_targets.items())
+    return fits
+
+
+def perfect_agreement(
+    task: AbstractBiasTask, predictions: Predictions, *, empty_outputs: bool = True
+) -> PerfectAgreement:
+    """FPA: of the members that fit the training set, the share that agrees with a rule on every hold-out input.
+
+    **Arguments:**
+
+    - `predictions`: outputs for all hold-out inputs and, to know who fits, for the training inputs.
+    - `empty_outputs`: whether to count the hold-out inputs for which a rule has the empty output. The released code
+      cannot generate it, so there `count` has an FPA of 0 at l = 10 whatever the learner does.
+    """
+    _check_complete(task, predictions)
+    fits = fits_training(task, predictions)
+    counted = [outputs for seed, outputs in predictions.items() if fits is None or fits[seed]]
+    outputs_of = {rule: dict(task.holdout_pairs(rule)) for rule in task.rules}
+    inputs = [
+        source
+        for source in task.holdout_inputs
+        if empty_outputs or all(outputs_of[rule][source] for rule in task.rules)
+    ]
+    rules = []
+    for rule, targets in outputs_of.items():
+        agreeing = sum(all(outputs[source] == targets[source] for source in inputs) for outputs in counted)
+        rules.append(Agreement(rule, agreeing, len(counted), wilson(agreeing, len(counted))))
+    return PerfectAgreement(len(predictions), None if fits is None else len(counted), len(inputs), tuple(rules))
+
+
+def sequence_accuracy(task: AbstractBiasTask, predictions: Predictions) -> tuple[SequenceAccuracy, ...]:
+    """The share of hold-out inputs whose whole output is that of a rule, as the paper has it for SCAN (appendix D)."""
+    _check_complete(task, predictions)
+    results = []
+    for rule in task.rules:
+        pairs = task.holdout_pairs(rule)
+        shares = [float(np.mean([outputs[x] == y for x, y in pairs])) for outputs in predictions.values()]
+        results.append(SequenceAccuracy(rule, float(np.mean(shares)), bootstrap(shares), tuple(shares)))
+    return tuple(results)
+
+
+def _check_complete(task: AbstractBiasTask, predictions: Predictions) -> None:
+    if not predictions:
+        raise UsageError("There are no predictions, so there is nothing to score. Give those of at least one seed.")
+    for seed, outputs in predictions.items():
+        missing = [source for source in task.holdout_inputs if source not in outputs]
+        if missing:
+            raise UsageError(
+                f"Seed {seed} has no output for the hold-out input {' '.join(missing[0])!r} ({len(missing)} of "
+                f"{len(task.holdout_inputs)} are missing). Give the outputs for all of them."
+            )

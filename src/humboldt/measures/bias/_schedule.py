@@ -1,0 +1,120 @@
+"""What is trained and what is coded when description length is measured (sections 2 and 4.2 of the paper).
+
+The training set is the first block. Then the hold-out examples follow in random order, in blocks. Step number `block`
+trains the learner anew, from the same initialisation, on the training set and the first `block` blocks of a rule's
+examples, and codes the next block. The first step has seen no rule, so its model is one and the same for all rules.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from humboldt.errors import UsageError
+from humboldt.languages.bias import AbstractBiasTask, Pair
+from humboldt.measures.bias._description_length import Measured
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A hold-out example that a step codes: `pair` with the output of `rule`, number `index` of the hold-out set."""
+
+    rule: str
+    index: int
+    pair: Pair
+
+
+@dataclass(frozen=True)
+class Retraining:
+    """One training of a learner, with examples of its own.
+
+    - `seed`: gives the initialisation and the order of the hold-out examples, the same for all rules and blocks.
+    - `rule`: the rule that wrote the hold-out examples in `train`; none for the first step, which all rules share.
+    - `block`: how many blocks of hold-out examples are in `train`.
+    - `train`: what the learner is trained on.
+    - `coded`: what the trained learner codes: the next block, in the first step once for every rule.
+    """
+
+    seed: int
+    rule: str | None
+    block: int
+    train: tuple[Pair, ...]
+    coded: tuple[Coded, ...]
+
+
+def retrainings(
+    task: AbstractBiasTask, seed: int, *, rules: Sequence[str] | None = None, block_size: int | None = None
+) -> list[Retraining]:
+    """All trainings that the description lengths of one seed need: one, and for every rule one per further block.
+
+    **Arguments:**
+
+    - `rules`: only these; by default all of the task.
+    - `block_size`: by default that of the task.
+
+    >>> from humboldt.languages.bias.count_or_memorization import CountOrMemorization
+    >>> len(retrainings(CountOrMemorization(), seed=0))
+    39
+    """
+    names = list(task.rules) if rules is None else list(rules)
+    blocks = _blocks(len(task.holdout_inputs), task.block_size if block_size is None else block_size, seed)
+    pairs = {rule: task.holdout_pairs(rule) for rule in names}
+
+    def coded(rule: str, block: int) -> list[Coded]:
+        return [Coded(rule, index, pairs[rule][index]) for index in blocks[block]]
+
+    first = [example for rule in names for example in coded(rule, 0)]
+    schedule = [Retraining(seed, None, 0, task.training_pairs, tuple(first))]
+    for rule in names:
+        train = list(task.training_pairs)
+        for block in range(1, len(blocks)):
+            train += [pairs[rule][index] for index in blocks[block - 1]]
+            schedule.append(Retraining(seed, rule, block, tuple(train), tuple(coded(rule, block))))
+    return schedule
+
+
+def curve_retrainings(task: AbstractBiasTask, rule: str, seed: int, *, block_size: int = 10) -> list[Retraining]:
+    """The trainings of appendix F: each codes *all* hold-out examples that it has not been trained on.
+
+    With `composition_or_memorization`, N = 1000 and M = 10, these are the 99 trainings behind a curve of Figure 3.
+    """
+    blocks = _blocks(len(task.holdout_inputs), block_size, seed)
+    pairs = task.holdout_pairs(rule)
+    schedule = []
+    for block in range(len(blocks)):
+        seen = [pairs[index] for earlier in blocks[:block] for index in earlier]
+        rest = [Coded(rule, index, pairs[index]) for later in blocks[block:] for index in later]
+        schedule.append(
+            Retraining(seed, rule if block else None, block, (*task.training_pairs, *seen), tuple(rest)),
+        )
+    return schedule
+
+
+def measured(schedule: Sequence[Retraining], nats: Iterable[Sequence[float]]) -> list[Measured]:
+    """What the trained learners of a schedule had to say, example by example.
+
+    **Arguments:**
+
+    - `nats`: for every training the nats of each example of its `coded`, in the same order: minus the natural logarithm
+      of the probability that the trained learner gives to the target and its end.
+    """
+    costs = []
+    for retraining, values in zip(schedule, nats, strict=True):
+        if len(values) != len(retraining.coded):
+            raise UsageError(
+                f"There are {len(values)} values for {len(retraining.coded)} coded examples (seed {retraining.seed}, "
+                f"rule {retraining.rule}, block {retraining.block}). Give one value for each, in the same order."
+            )
+        costs += [
+            Measured(retraining.seed, example.rule, example.pair[0], float(value))
+            for example, value in zip(retraining.coded, values, strict=True)
+        ]
+    return costs
+
+
+def _blocks(count: int, block_size: int, seed: int) -> list[list[int]]:
+    """The numbers 0 to `count` - 1, in an order that depends on the seed alone, in blocks; the last may be short."""
+    if block_size < 1:
+        raise UsageError(f"block_size={block_size} is not possible. A block holds at least 1 example.")
+    order = np.random.default_rng(seed).permutation(count).tolist()
+    return [order[start : start + block_size] for start in range(0, count, block_size)]
