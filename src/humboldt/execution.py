@@ -4,8 +4,7 @@ import gc
 import time
 import traceback
 from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -58,27 +57,33 @@ class AbstractExecutor(ABC):
     """Runs experiments somewhere and hands back their outcomes as they come."""
 
     @abstractmethod
-    def run(self, experiments: Sequence[Experiment], options: Options, sinks: Sinks) -> Iterator[Outcome]:
-        """All experiments; what fails is an outcome with an `error`. Raises `Interrupted` if a sink asks to stop."""
+    def run(self, experiments: Iterable[Experiment], options: Options, sinks: Sinks) -> Iterator[Outcome]:
+        """All experiments; what fails is an outcome with an `error`. Raises `Interrupted` if a sink asks to stop.
+
+        An experiment may be asked for when the outcomes of the one before have been taken.
+        """
 
 
 class Here(AbstractExecutor):
     """In this process, one after the other."""
 
-    def run(self, experiments: Sequence[Experiment], options: Options, sinks: Sinks) -> Iterator[Outcome]:
-        waiting = deque(experiments)
-        while waiting:
-            experiment = waiting.popleft()
-            sink = sinks(experiment)
-            outcome = execute(experiment, options, sink)
-            if outcome.error is not None and is_out_of_memory(outcome.error) and len(experiment.members) > 1:
-                message = f"{experiment.name}: {len(experiment.members)} members together need more memory than there is."
-                sink.send(Warned(f"{message} Retrying in two halves."))
-                waiting.extendleft(reversed(halves(experiment)))
-                del outcome
-                gc.collect()  # what the failed attempt still holds is needed now
-                continue
-            yield outcome
+    def run(self, experiments: Iterable[Experiment], options: Options, sinks: Sinks) -> Iterator[Outcome]:
+        for experiment in experiments:
+            yield from in_groups(experiment, options, sinks(experiment))
+
+
+def in_groups(experiment: Experiment, options: Options, sink: AbstractSink) -> Iterator[Outcome]:
+    """The outcome of an experiment; where its members do not fit into memory together, that of each half of them."""
+    outcome = execute(experiment, options, sink)
+    if outcome.error is None or not is_out_of_memory(outcome.error) or len(experiment.members) == 1:
+        yield outcome
+        return
+    message = f"{experiment.name}: {len(experiment.members)} members together need more memory than there is."
+    sink.send(Warned(f"{message} Retrying in two halves."))
+    del outcome
+    gc.collect()  # what the failed attempt still holds is needed now
+    for half in halves(experiment):
+        yield from in_groups(half, options, sink)
 
 
 def halves(experiment: Experiment) -> list[Experiment]:

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from humboldt import checkpoints
-from humboldt.errors import RunError
+from humboldt.errors import Interrupted, RunError
 from humboldt.events import AbstractSink, Event, Warned
 from humboldt.execution import AbstractExecutor, Here, Keep, Options, Outcome, Sinks
 from humboldt.identity import Evaluation, Member, canonical
+from humboldt.locks import Lock
 from humboldt.plugins import load_installed
 from humboldt.report.tables import as_text
 from humboldt.store import Done, Scores, State, Store, weights_path
@@ -23,6 +24,9 @@ from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Experiment, Request
 from humboldt.suites.departures import departures, sentence
 from humboldt.suites.reading import records, tables, upgrade
+
+
+WAIT_SECONDS = 0.5  # between looks at what other processes work on
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,11 @@ class Study:
 
         Members that are trained and kept are only scored.
         """
+        return self._pending(self.experiments)
+
+    def _pending(self, experiments: Sequence[Experiment]) -> list[Experiment]:
         done, pending = self._done(), []
-        for experiment in self.experiments:
+        for experiment in experiments:
             known = done.get(experiment.training.key, Done())
             groups: dict[tuple[bool, tuple[str, ...]], list[Member]] = {}
             missing: dict[str, Evaluation] = {}
@@ -100,7 +107,8 @@ class Study:
         """Runs what is missing. What fails is recorded and told at the end; the others go on."""
         store = self.store  # an error here, before the work, if the folder cannot be written
         failures = []
-        for outcome in (executor or Here()).run(self.pending(), Options(self.out, save_seconds, keep), sinks):
+        options = Options(self.out, save_seconds, keep)
+        for outcome in (executor or Here()).run(self._claimed(sinks), options, sinks):
             if outcome.error is not None:
                 failures.append(f"{outcome.experiment.name}: {type(outcome.error).__name__}: {outcome.error}")
                 sinks(outcome.experiment).send(Warned(f"{failures[-1]} Going on with the other experiments."))
@@ -110,6 +118,28 @@ class Study:
                 f"{len(failures)} of {len(self.experiments)} experiments failed: {'; '.join(failures)}. The traceback "
                 f"is in `{store.path}`. The same command tries them again and keeps what is finished."
             )
+
+    def _claimed(self, sinks: Sinks) -> Iterator[Experiment]:
+        """What is missing, a training at a time, each claimed so that other processes with the same folder leave it
+        alone; what they work on is looked at again when they are done."""
+        waiting = list({e.training.key: e for e in self.pending()}.values())
+        while waiting:
+            busy = []
+            for experiment in waiting:
+                lock = Lock(self.out / "locks" / f"{experiment.training.key}.lock")
+                if not lock.claim():
+                    busy.append(experiment)
+                    continue
+                try:
+                    whole = [e for e in self.experiments if e.training.key == experiment.training.key]
+                    yield from self._pending(whole)  # another process may have done it, or a part of it
+                finally:
+                    lock.release()
+            if len(busy) == len(waiting):
+                time.sleep(WAIT_SECONDS)
+                if sinks(busy[0]).should_stop():
+                    raise Interrupted("Stopped as asked.")
+            waiting = busy
 
     def _keep(self, store: Store, outcome: Outcome) -> None:
         """Writes weights first, then the rows that speak of them; what was half done goes last."""
