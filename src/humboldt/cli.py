@@ -37,7 +37,13 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Out = Annotated[Path, typer.Option("--out", help="Folder for results and checkpoints.")]
+def _folder(text: str) -> Path:
+    if not text:
+        raise UsageError("--out '': an empty name is no folder. Give a path, e.g. --out results.")
+    return Path(text)
+
+
+Out = Annotated[Path, typer.Option("--out", help="Folder for results and checkpoints.", parser=_folder, metavar="DIR")]
 Settings = Annotated[list[str], typer.Option("--set", help="key=value; may be repeated.", metavar="KEY=VALUE")]
 SuiteName = Annotated[str, typer.Argument(help="The suite, e.g. chomsky.")]
 TaskNames = Annotated[list[str], typer.Option("--task", help="A task; may be repeated. Default: the preset's.")]
@@ -124,6 +130,8 @@ def run(
     """Run experiments. The same command again does only what is missing."""
     load_files(plugin)
     study = _planned(suite, task, model, preset, seeds, set_, out)
+    if not dry_run:
+        study.store  # noqa: B018  an error now, not after the estimate, if the folder cannot be written
     _announce(study)
     if not dry_run:
         _execute(study, save_every, keep)
@@ -178,6 +186,7 @@ def show(
     suite: Annotated[str | None, typer.Option(help="Only this suite.")] = None,
     as_records: Annotated[bool, typer.Option("--json", help="Print JSON records.")] = False,
     as_rows: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    failures: Annotated[bool, typer.Option("--failures", help="Print the tracebacks of what failed.")] = False,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
     """Show results in the papers' tables, ours beside theirs."""
@@ -186,6 +195,10 @@ def show(
     load_files(plugin)
     if suite is not None:
         suites.get(suite)
+    if failures:
+        told = [f"{f.task} · {f.model} {json.dumps(f.member)}:\n{f.error}" for f in Store.open(folder).failures(suite)]
+        print("\n".join(told) or "Nothing has failed.")
+        return
     found = Store.open(folder, upgrade).scores(suite)
     records, tables = [], list[Table]()
     for name in dict.fromkeys(scores.training.suite for scores in found):
@@ -285,11 +298,12 @@ def _announce(study: Study) -> None:
         say("\n".join(lines))
         say(f"No estimate: {error}")
         return
-    except Exception as error:
-        if not is_out_of_memory(error):
-            raise
+    except Exception as error:  # of a user's model, say: the run itself will record it
         say("\n".join(lines))
-        say("No estimate: some of these members do not fit into memory together. They will be trained in groups.")
+        if is_out_of_memory(error):
+            say("No estimate: some of these members do not fit into memory together. They will be trained in groups.")
+        else:
+            say(f"No estimate: {type(error).__name__}: {error}")
         return
     for line, seconds in zip(lines, estimates, strict=True):
         say(f"{line}, about {duration(seconds)}")

@@ -141,6 +141,17 @@ def as_written(written: Written) -> tuple[Training, Evaluation | None]:
 
 
 @dataclass(frozen=True)
+class Failure:
+    """One member that failed, with the traceback."""
+
+    suite: str
+    task: str
+    model: str
+    member: Member
+    error: str
+
+
+@dataclass(frozen=True)
 class Done:
     """Members of one training, as canonical JSON: how their training ended, and who is scored, by evaluation."""
 
@@ -341,6 +352,24 @@ class Store:
                     new = [result for result in scores.results if canonical(result.member) not in known]
                     found[key] = Scores(scores.training, scores.evaluation, (*earlier.results, *new))
         return list(found.values())
+
+    def failures(self, suite: str | None = None) -> list["Failure"]:
+        """What failed and was not done since, in training or in scoring."""
+        parts = []
+        with self._connect() as db:
+            tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            queries = {
+                "trainings": (
+                    "SELECT suite, task, model, member, detail FROM members JOIN trainings USING (training) "
+                    "WHERE state = 'failed' UNION ALL SELECT suite, task, model, member, scores.detail FROM scores "
+                    "JOIN evaluations USING (evaluation) JOIN trainings USING (training) WHERE scores.state = 'failed'"
+                ),
+                "runs": "SELECT suite, task, model, member, detail FROM results JOIN runs USING (run) WHERE state = 'failed'",
+            }
+            for table, query in queries.items():
+                parts += db.execute(query).fetchall() if table in tables else []
+        found = [Failure(*row[:3], json.loads(row[3]), json.loads(row[4]).get("error", "")) for row in parts]
+        return [failure for failure in found if suite in (None, failure.suite)]
 
     def _rows(self, db: sqlite3.Connection) -> list[_Row]:
         rows = []

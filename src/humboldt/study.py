@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from humboldt import checkpoints
-from humboldt.errors import Interrupted, RunError
+from humboldt.errors import Interrupted, RunError, UsageError
 from humboldt.events import AbstractSink, Event, Warned
 from humboldt.execution import AbstractExecutor, Here, Keep, Options, Outcome, Sinks
 from humboldt.identity import Evaluation, Member, canonical
@@ -172,22 +172,62 @@ class Study:
 def plan(
     suite: str,
     *,
-    tasks: Sequence[str] = (),
-    models: Sequence[str] = (),
+    tasks: str | Sequence[str] = (),
+    models: str | Sequence[str] = (),
     preset: str = "quick",
     seeds: int | None = None,
     settings: Mapping[str, Any] | None = None,
     out: str | Path = "results",
 ) -> Study:
-    """A study, ready to run. Names and values are checked before anything is written."""
+    """A study, ready to run. Names and values are checked before anything is written.
+
+    **Arguments:**
+
+    - `suite`, `preset`: their names. `tasks`, `models`: names, or one name; those of the preset if there are none.
+    - `seeds`: how many seeds each experiment has. `settings`: changes, as `--set` makes them on the command line.
+    - `out`: the folder of the results.
+    """
     load_installed()
-    request = Request(tuple(tasks), tuple(models), preset, seeds, dict(settings or {}))
+    request = Request(_names("tasks", tasks), _names("models", models), preset, _count(seeds), _changes(settings))
+    if not isinstance(out, str | Path) or not str(out):
+        raise UsageError(f"out={out!r} is not a folder. Give a path, e.g. out='results'.")
     its_suite = suites.get(suite)
     return Study(its_suite, request, tuple(its_suite.plan(request)), Path(out))
 
 
-def run(suite: str, **options: Any) -> Study:
+def _names(argument: str, value: Any) -> tuple[str, ...]:
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise UsageError(f"{argument}={value!r} is not a list of names. Write e.g. {argument}=['parity_check'].")
+    return tuple(names)
+
+
+def _count(seeds: Any) -> int | None:
+    if seeds is not None and (isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1):
+        raise UsageError(f"seeds={seeds!r}: an experiment needs at least one seed. Give a whole number of 1 or more.")
+    return seeds
+
+
+def _changes(settings: Any) -> dict[str, Any]:
+    if settings is not None and not isinstance(settings, Mapping):
+        raise UsageError(f"settings={settings!r} are not pairs of name and value. Write settings={{'steps': 100}}.")
+    return dict(settings or {})
+
+
+def run(
+    suite: str,
+    *,
+    progress: Callable[[str, Event], None] | None = None,
+    save_every: float = 30.0,
+    keep: Keep = "best",
+    **options: Any,
+) -> Study:
     """Plans a study, runs what is missing, and returns it. Takes the arguments of `plan`.
+
+    **Arguments:**
+
+    - `progress`: is called with the name of an experiment and an event (`humboldt.events`).
+    - `save_every`: seconds between checkpoints. `keep`: which trained members are kept.
 
     ```python
     study = humboldt.run("chomsky", tasks=["parity_check"], models=["rnn"], preset="quick", out="results")
@@ -197,18 +237,21 @@ def run(suite: str, **options: Any) -> Study:
     """
     study = plan(suite, **options)
     with stop_on_interrupt() as should_stop:
-        study.run(lambda experiment: _Quiet(should_stop))
+        study.run(lambda experiment: _Told(experiment.name, progress, should_stop), save_seconds=save_every, keep=keep)
     return study
 
 
 @dataclass(frozen=True)
-class _Quiet(AbstractSink):
-    """Tells nobody, but can be stopped."""
+class _Told(AbstractSink):
+    """Tells a function, if there is one, and can be stopped."""
 
+    name: str
+    progress: Callable[[str, Event], None] | None
     asked: Callable[[], bool]
 
     def send(self, event: Event) -> None:
-        del event
+        if self.progress is not None:
+            self.progress(self.name, event)
 
     def should_stop(self) -> bool:
         return self.asked()
