@@ -106,7 +106,8 @@ def execute(experiment: Experiment, options: Options, sink: AbstractSink) -> Out
     except Exception as error:
         detail = {"error": "".join(traceback.format_exception(error))}
         failed = tuple(TrainedMember(member, State.FAILED, 0.0, detail) for member in experiment.members)
-        return Outcome(experiment, failed, error=error)
+        nothing = tuple((evaluation, ()) for evaluation in experiment.evaluations)  # so that tables show the failure
+        return Outcome(experiment, failed, nothing, error=error)
 
 
 def _execute(experiment: Experiment, options: Options, sink: AbstractSink) -> Outcome:

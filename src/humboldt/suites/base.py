@@ -296,7 +296,7 @@ class AbstractSuite(ABC):
     ) -> Iterator[tuple[Training, Any]]:
         """The trainings of one cell, each with its protocol."""
         contender = self.contender(model)
-        fixed = {**contender.changes, **preset.changes_for(task, model), **changes}
+        fixed = {**contender.changes, **self._preset_changes(preset, task, model), **changes}
         values = contender.sweep if preset.sweeps is None else preset.sweeps
         sweep = {key: values[key] for key in contender.sweep if key in values and key not in fixed}
         for combination in itertools.product(*sweep.values()):
@@ -306,6 +306,13 @@ class AbstractSuite(ABC):
                 training = self.training(task, model, protocol, swept)
                 if not (sweep and self.is_repetition(self.restore(training), sweep)):
                     yield training, protocol
+
+    def _preset_changes(self, preset: Preset, task: str, model: str) -> dict[str, Any]:
+        """What a preset changes for a cell. The models of the paper are all that it can speak for: others keep their
+        own sizes."""
+        changes = preset.changes_for(task, model)
+        known = set(settings.names(self.protocol)) | set(preset.of_models.get(model, ()))
+        return {key: value for key, value in changes.items() if model in self.contenders or key in known}
 
     def training(self, task: str, model: str, protocol: Any, changes: Mapping[str, Any]) -> Training:
         """The training of one task and model under a protocol, with these changes to the model's and task's own."""

@@ -71,7 +71,8 @@ def _of_cell(suite: "AbstractSuite", task: str, model: str, parts: Sequence[Part
     evaluations = dict.fromkeys(evaluation.name for _, evaluation, _ in parts)
     papers = [flat for name in evaluations for flat in suite.expected(task, model, "paper", name)]
     ours = [{**training.flat, **evaluation.setting} for training, evaluation, _ in parts]
-    for key in dict.fromkeys(key for flat in [*ours, *papers] for key in flat):
+    outside = set() if model in suite.contenders else {key for training, _, _ in parts for key in training.setting["model"]}
+    for key in dict.fromkeys(key for flat in [*ours, *papers] for key in flat if key not in outside):
         # What is missing was added later, and has its default.
         allowed = _distinct(flat.get(key, _default(suite, task, model, key)) for flat in papers)
         tried = _distinct(flat.get(key, _default(suite, task, model, key)) for flat in ours)
