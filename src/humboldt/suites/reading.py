@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from humboldt.errors import HumboldtError
 from humboldt.identity import Evaluation, Training
 from humboldt.report.tables import Record, Table
-from humboldt.store import Scores, Written, as_written
+from humboldt.store import Scores, State, Written, as_written
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.cells import Cell, Sorted, plain_table, sort_results
@@ -22,8 +22,20 @@ def upgrade(written: Written) -> tuple[Training, Evaluation | None]:
 def records(suite: AbstractSuite, found: Sequence[Scores]) -> list[Record]:
     """The results as flat records, beside the published numbers."""
     ordered = sort_results(suite, found)
-    current = [record for cells in ordered.cells.values() for cell in cells for record in suite.cell_records(cell)]
+    current = [
+        record
+        for cells in ordered.cells.values()
+        for cell in cells
+        for record in [*suite.cell_records(cell), *_without_score(suite, cell)]
+    ]
     return [*current, *_plain_records(ordered)]
+
+
+def _without_score(suite: AbstractSuite, cell: Cell) -> list[Record]:
+    """How many members of a cell diverged, and how many failed: two different things."""
+    about, total = (cell.suite, cell.task, cell.model, str(cell.heading), suite.headline), len(cell.members())
+    counts = {state.value: cell.count(state) for state in (State.DIVERGED, State.FAILED)}
+    return [Record(*about, name, count, total, None) for name, count in counts.items() if count]
 
 
 def tables(suite: AbstractSuite, found: Sequence[Scores]) -> list[Table]:
