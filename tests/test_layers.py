@@ -1,6 +1,8 @@
 """Imports point one way: a module imports only from its own layer and those below."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,62 +10,53 @@ import pytest
 import humboldt
 
 ROOT = Path(humboldt.__file__).parent
-ALLOWED = {
+BOTTOM = {"_compiled", "checkpoints", "environment", "errors", "events", "identity", "registry", "settings"}
+KNOWLEDGE = {"languages", "measures", "models", "mdl", "published"}
+ALLOWED: dict[str, set[str]] = {
     "_compiled": set(),
     "checkpoints": {"errors"},
     "environment": set(),
     "errors": set(),
+    "events": {"errors"},
+    "identity": set(),
     "registry": {"errors"},
-    "languages": {"_compiled", "errors", "registry"},
-    "measures": {"_compiled", "errors", "languages"},
-    "mdl": {"_compiled", "checkpoints", "errors"},
-    "models": {"errors", "registry"},
+    "settings": {"errors"},
+    "languages": BOTTOM,
+    "measures": {*BOTTOM, "languages"},
+    "mdl": BOTTOM,
+    "models": BOTTOM,
     "published": set(),
-    "store": {"errors"},
+    "store": {"errors", "identity"},
     "report": {"errors", "published", "store"},
-    "training": {"checkpoints", "environment", "errors", "languages", "models"},
-    "suites": {
-        "_compiled",
-        "checkpoints",
-        "environment",
-        "errors",
-        "languages",
-        "mdl",
-        "measures",
-        "models",
-        "published",
-        "registry",
-        "report",
-        "store",
-        "training",
-    },
+    "training": {*BOTTOM, "languages", "mdl", "models"},
+    "suites": {*BOTTOM, *KNOWLEDGE, "report", "store", "training"} - {"models", "mdl"},  # only engines know networks
+    "plugins": {*BOTTOM, "languages"},  # what it registers with, it imports when it is called
+    "execution": {*BOTTOM, "store", "suites", "training"},
+    "study": {*BOTTOM, "execution", "plugins", "report", "store", "suites"},
+    "_progress": {"report"},
+    "cli": {*BOTTOM, "_progress", "plugins", "report", "store", "study", "suites"},
 }
-WITHOUT_JAX = (
-    "_compiled",
-    "checkpoints",
-    "environment",
-    "languages",
-    "mdl",
-    "measures",
-    "store",
-    "report",
-    "published",
-    "errors",
-    "registry",
-    "study",
-    "cli",
-    "_progress",
-)
+TOP = {"__init__", "__main__"}
+NEEDS_JAX = {"models", "training"}
+HEAVY = {"jax", "jaxlib", "equinox", "optax", "jaxtyping", "torch"}
 MODULES = sorted(ROOT.rglob("*.py"))
 
 
+def layer_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
 def imported(path: Path) -> set[str]:
-    """Everything that the file imports when it is imported: imports inside functions do not count."""
+    """Everything that the file imports when it is imported: imports inside functions, or for type checkers, do not
+    count."""
     found = set()
     pending: list[ast.AST] = [ast.parse(path.read_text())]
     while pending:
         node = pending.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            pending.extend(node.orelse)
             continue
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
@@ -75,18 +68,74 @@ def imported(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_point_down(path: Path):
-    layer = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    layer = layer_of(path)
+    if layer in TOP:
+        return
     names = imported(path)
-    if layer in ALLOWED:
-        layers = {name.split(".")[1] for name in names if name.startswith("humboldt.")} & set(ALLOWED)
-        assert layers <= ALLOWED[layer] | {layer}
-        assert not {"humboldt.cli", "humboldt.study"} & names
+    layers = {name.split(".")[1] for name in names if name.startswith("humboldt.")} & set(ALLOWED)
+    assert layers <= ALLOWED[layer] | {layer}
     if path == ROOT / "mdl/_equinox.py":
         return  # the Equinox form of a network; `mdl/convert.py` imports it when it is asked for
-    if layer in WITHOUT_JAX or (layer == "suites" and not path.stem.endswith("_training")):
-        assert not {name.split(".")[0] for name in names} & {"jax", "equinox", "optax", "torch"}
+    if layer not in NEEDS_JAX or path.parent.name == "engines" or path == ROOT / "training/base.py":
+        assert not {name.split(".")[0] for name in names} & HEAVY
+
+
+def test_every_layer_has_its_place_in_the_order():
+    assert {layer_of(path) for path in MODULES} - TOP == set(ALLOWED)
+
+    def walk(layer: str, above: tuple[str, ...] = ()) -> None:
+        assert layer not in above, f"a circle: {' -> '.join([*above, layer])}"
+        for other in ALLOWED[layer]:
+            walk(other, (*above, layer))
+
+    for layer in ALLOWED:
+        walk(layer)
 
 
 def test_a_network_does_not_know_who_searches_for_it():
     for path in (ROOT / "mdl").glob("*.py"):
         assert not any(name.startswith("humboldt.mdl.search") for name in imported(path)), path
+
+
+def test_no_suite_knows_an_engine_and_no_engine_knows_a_suite():
+    for path in (ROOT / "suites").rglob("*.py"):
+        named = {name for name in imported(path) if name.startswith("humboldt.training")}
+        assert all(name.startswith("humboldt.training.base") for name in named), path
+    for path in (ROOT / "training").rglob("*.py"):
+        assert not any(name.startswith(("humboldt.suites", "humboldt.store")) for name in imported(path)), path
+
+
+def heavy_after(code: str) -> list[str]:
+    """Which of the heavy packages a process of its own has loaded in the end: lazy imports count, too."""
+    tell = f"import sys; print(sorted({HEAVY!r} & set(sys.modules)))"
+    return ast.literal_eval(subprocess.check_output([sys.executable, "-c", f"{code}\n{tell}"], text=True))
+
+
+def test_importing_loads_neither_jax_nor_torch():
+    modules = [
+        "humboldt." + ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for path in MODULES
+        if layer_of(path) not in {*NEEDS_JAX, *TOP} and path != ROOT / "mdl/_equinox.py"
+    ]
+    engines = ["humboldt.training.engines.jax", "humboldt.training.engines.search"]
+    assert heavy_after("\n".join(f"import {name}" for name in [*modules, *engines])) == []
+
+
+def test_listing_planning_and_showing_load_neither_jax_nor_torch(tmp_path: Path):
+    code = f"""
+import humboldt
+from pathlib import Path
+from humboldt.store import ScoredMember, State, Store, TrainedMember
+from humboldt.suites import suites
+from humboldt.suites.reading import upgrade
+for name in suites.names():
+    suite = suites.get(name)
+    suite.models()
+    study = humboldt.plan(name, tasks=suite.tasks()[:1], models=suite.models()[:1], out={str(tmp_path)!r})
+    study.departures()
+    experiment, member = study.experiments[0], study.experiments[0].members[0]
+    scored = [(experiment.evaluations[0], [ScoredMember(member, State.FAILED)])]
+    study.store.add(experiment.training, [TrainedMember(member, State.FINISHED)], scored, format=suite.format)
+    assert study.table()
+"""
+    assert heavy_after(code) == []
