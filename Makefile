@@ -4,13 +4,16 @@ PYTHON ?= python3
 BIN = .venv/bin
 INSTALLED = .venv/installed
 
-.PHONY: demo test slow lint clean
+.PHONY: demo test test-extras slow lint clean
 
 demo: $(INSTALLED)
 	$(BIN)/humboldt demo --out demo-results
 
 test: $(INSTALLED)
 	$(BIN)/pytest -n 2
+
+test-extras: $(INSTALLED)
+	$(BIN)/pytest -m extras
 
 slow: $(INSTALLED)
 	$(BIN)/pytest -m slow
