@@ -258,7 +258,7 @@ def check(
 ) -> None:
     """Say whether somebody else's examples of a task agree with our definition. Exit 1 if they do not."""
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = file.read_text(encoding="utf-8-sig").splitlines()  # a byte order mark is no part of the first line
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"`{file}` cannot be read: {error}. Give a text file of JSON lines.") from error
     load_files(plugin)

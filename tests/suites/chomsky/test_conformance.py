@@ -1,4 +1,3 @@
-import doctest
 import json
 from collections.abc import Callable
 
@@ -161,6 +160,8 @@ def test_for_machines():
         "task": "chomsky/odds_first",
         "version": 1,
         "examples": 1,
+        "chance": 0.25,
+        "disagreeing": 1,
         "agrees": False,
         "disagreements": [{"line": 1, "input": "a b", "target": "b a", "expected": "a b"}],
         "explanations": [explanation],
@@ -201,5 +202,20 @@ def test_unknown_task():
         check_file("paritycheck", [])
 
 
-def test_doctest():
-    assert doctest.testmod(_conformance).failed == 0
+def test_a_few_wrong_labels_are_not_called_swapped():
+    records = [dict(record) for record in GOLDEN["parity_check"]]
+    for record in records[:5]:
+        record["target"] = "a" if record["target"] == "b" else "b"
+    report = check_file("parity_check", map(json.dumps, records))
+    assert len(report.disagreements) == 5 and report.diagnoses == ()
+
+
+def test_disagreements_in_json_are_bounded():
+    lines = ['{"input": "a b", "target": "b b"}'] * 300
+    found = check_file("reverse_string", lines).to_dict()
+    assert len(found["disagreements"]) == 100 and found["disagreeing"] == 300
+
+
+def test_too_many_brackets():
+    with pytest.raises(UsageError, match="Line 1: .* too many brackets"):
+        check_file("parity_check", ["[" * 100_000])

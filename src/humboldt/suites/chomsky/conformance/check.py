@@ -12,6 +12,7 @@ from humboldt.suites.chomsky.conformance.forms import ABSENT, FORMS, SPELLINGS
 from humboldt.suites.chomsky.conformance.readings import READINGS, Symbols
 
 PREFIX = "chomsky/"
+MOST_SHOWN = 100  # disagreements in JSON
 EXPECTED = 'Every line is a JSON object like {"input": "a b", "target": "b a"}, with single spaces between symbols.'
 
 
@@ -39,8 +40,9 @@ class Report:
     """What `check_file` found. `explanations` are sorted: what explains most comes first."""
 
     task: str
-    version: int
+    version: int | str
     examples: int
+    chance: float  # that a guess of a whole target is right, on average
     disagreements: tuple[Disagreement, ...]
     explanations: tuple[Explanation, ...]
 
@@ -51,9 +53,20 @@ class Report:
 
     @property
     def diagnoses(self) -> tuple[Explanation, ...]:
-        """The explanations of every example; where there are none, those of most disagreements."""
+        """The explanations of every example; where there are none, those of most disagreements that explain more of all
+        examples than guessing would: of two labels, the other one explains every disagreement."""
         whole = tuple(each for each in self.explanations if each.examples == self.examples)
-        return whole or tuple(each for each in self.explanations if 2 * each.disagreements > len(self.disagreements))
+        return whole or tuple(
+            each
+            for each in self.explanations
+            if 2 * each.disagreements > len(self.disagreements) and each.examples > self.by_chance
+        )
+
+    @property
+    def by_chance(self) -> float:
+        """How many examples a guess may get right: two standard deviations above what is expected."""
+        expected = self.chance * self.examples
+        return expected + 2 * (expected * (1 - self.chance)) ** 0.5
 
     def lines(self, show: int = 10) -> Iterator[str]:
         """For humans: the verdict, what may explain it, and the first `show` disagreements."""
@@ -79,8 +92,10 @@ class Report:
         return "\n".join(self.lines())
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {**asdict(self), "agrees": self.agrees, "diagnoses": [asdict(each) for each in self.diagnoses]}
+        """For JSON. The first disagreements stand for all of them, which `disagreeing` counts."""
+        shown = {**asdict(self), "disagreements": [asdict(each) for each in self.disagreements[:MOST_SHOWN]]}
+        counts = {"disagreeing": len(self.disagreements), "agrees": self.agrees}
+        return {**shown, **counts, "diagnoses": [asdict(each) for each in self.diagnoses]}
 
 
 @dataclass(frozen=True)
@@ -120,7 +135,8 @@ def check_file(task_name: str, lines: Iterable[str]) -> Report:
         for each in examples
         if not each.agrees
     )
-    return Report(name, entry.version, len(examples), disagreements, tuple(_explain(name, examples)))
+    chance = sum(task.chance ** len(each.expected) for each in examples) / len(examples)
+    return Report(name, entry.version, len(examples), chance, disagreements, tuple(_explain(name, examples)))
 
 
 def _read(name: str, task: AbstractTransduction, number: int, line: str) -> _Example:
@@ -133,6 +149,8 @@ def _read(name: str, task: AbstractTransduction, number: int, line: str) -> _Exa
         record = json.loads(line)
     except json.JSONDecodeError as error:
         raise wrong(f"{line.strip()[:80]!r} is not JSON ({error.msg}). {EXPECTED}") from None
+    except RecursionError:
+        raise wrong(f"{line.strip()[:80]!r} is not JSON that can be read (too many brackets). {EXPECTED}") from None
     if not isinstance(record, dict):
         raise wrong(f"{line.strip()[:80]!r} is not a JSON object. {EXPECTED}")
     for key in ("input", "target"):
