@@ -32,7 +32,7 @@ class Echo(AbstractTask):
 
 class EchoProblem(AbstractProblem):
     kind = ProblemKind.CLASSIFICATION
-    symbols, input_size, output_size, num_symbols = ("a", "b"), 2, 2, 2
+    symbols, input_size, output_size, num_symbols, batch_size = ("a", "b"), 2, 2, 2, 16
 
     def __init__(self, length: int) -> None:
         self.longest = length

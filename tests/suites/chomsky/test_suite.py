@@ -1,0 +1,108 @@
+"""The suite at work: a tiny training, its scores, its data, and what earlier versions stored."""
+
+from pathlib import Path
+
+import pytest
+from suite_support import TINY, Recording, departures_of, result, results_of, run_one, scores_of
+
+from humboldt.errors import Interrupted, UsageError
+from humboldt.store import State, Written
+from humboldt.suites import suites
+from humboldt.suites.base import Experiment, Request
+from humboldt.suites.chomsky import Chomsky
+from humboldt.suites.reading import tables
+
+SUITE = suites.get("chomsky")
+assert isinstance(SUITE, Chomsky)
+
+
+def one(task: str, model: str, seeds: int | None = None, **settings) -> Experiment:
+    (experiment,) = SUITE.plan(Request((task,), (model,), "paper", seeds, {**TINY, **settings}))
+    return experiment
+
+
+def test_a_tiny_run_gives_results_and_a_table(tmp_path: Path):
+    experiment = one("cycle_navigation", "rnn", seeds=1, learning_rates=(1e-4, 3e-4, 5e-4))
+    sink = Recording()
+    results = results_of(run_one(experiment, tmp_path, sink))
+    assert [found.member["learning_rate"] for found in results] == [1e-4, 3e-4, 5e-4]
+    for found in results:
+        assert found.state is State.FINISHED and 0 <= found.measures["score"] <= 1
+        curve = found.detail["accuracy_per_length"]
+        assert curve["lengths"] == [7, 8, 9]
+        assert found.measures["score"] == pytest.approx(sum(curve["accuracy"]) / 3)
+        assert found.detail["training"]["steps"] == [20]
+    assert sink.phases == {"training", "evaluation"}
+    table, _ = tables(SUITE, [scores_of(experiment, results)])
+    assert table.columns == ("Level", "Task", "Chance", "RNN", "paper")
+    assert table.rows[0][:3] == ("regular", "cycle_navigation", "20") and table.rows[0][4] == "100.0"
+    assert "7..9" in table.notes[1] and "steps 20 (paper: 1,000,000)" in table.notes[2]
+
+
+def test_scoring_can_be_stopped(tmp_path: Path):
+    experiment = one("parity_check", "rnn", seeds=1)
+    with pytest.raises(Interrupted):
+        run_one(experiment, tmp_path, Recording(stop_after=1))  # the question after training is answered with no
+    assert list(tmp_path.glob("checkpoints/*/*.ckpt"))
+
+
+def test_accuracy_can_be_pooled_and_dropout_stay_on_in_tests(tmp_path: Path):
+    small = {"width": 8, "num_heads": 2, "num_layers": 1, "positions": "none", "steps": 1, "dropout": 0.7}
+    curves, keys = {}, set()
+    for name in ("plain", "pooled_accuracy", "test_dropout"):
+        changes = {} if name == "plain" else {name: True}
+        settings = {key: value for key, value in TINY.items() if key != "hidden_size"} | small | changes
+        request = Request(("stack_manipulation",), ("transformer_encoder",), "paper", 1, settings)
+        (experiment,) = SUITE.plan(request)
+        keys.add(experiment.training.key)
+        (found,) = results_of(run_one(experiment, tmp_path))  # from the same checkpoint
+        curves[name] = found.detail["accuracy_per_length"]["accuracy"]
+    assert len(keys) == 1
+    assert curves["plain"] != curves["pooled_accuracy"] and curves["plain"] != curves["test_dropout"]
+
+
+def test_data():
+    def data(task: str = "parity_check", **options) -> list:
+        usual = {"split": None, "count": 3, "length": 5, "seed": 1, "settings": {}}
+        return list(SUITE.data(task, **{**usual, **options}))
+
+    pairs = data()
+    assert pairs == data() != data(seed=2)
+    assert all(len(source) == 5 and target in (["a"], ["b"]) for source, target in pairs)
+    assert all(1 <= len(source) <= 40 for source, _ in data(length=None, count=50))
+    assert data("odds_first", settings={"order": "code"}) != data("odds_first")
+    for options, message in (
+        ({"split": "train"}, "no splits"),
+        ({"task": "parity"}, "Did you mean 'parity_check'"),
+        ({"settings": {"order": "code"}}, "No setting named 'order'.*parity_check has: none"),
+        ({"task": "odds_first", "settings": {"order": "x"}}, "order must be one of paper, code"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            data(**options)
+
+
+def test_rows_with_a_setting_that_is_no_more_can_still_be_read():
+    """The loss could once be summed, in the belief that the released code does so. It averages, as `mean` did."""
+    experiment = one("parity_check", "rnn")
+    training, evaluation = experiment.training, experiment.evaluations[0]
+    versions = {**training.versions, "measure": evaluation.version}
+    setting = {**training.setting, **evaluation.setting, "task": {}}
+
+    def read(loss: str):
+        return SUITE.read(Written("chomsky", "parity_check", "rnn", "", {**setting, "loss": loss}, versions, 1))
+
+    mean, its_evaluation = read("mean")
+    assert mean.key == training.key and its_evaluation == evaluation
+    summed, its_evaluation = read("sum")
+    assert summed.key != training.key and its_evaluation is not None
+    found = scores_of(experiment, [result(experiment.members[0], {"score": 1.0})])
+    (table,) = tables(SUITE, [type(found)(summed, its_evaluation, found.results)])
+    assert "not known here" in table.title and "No setting named 'loss'" in table.notes[0]
+
+
+def test_another_model_of_the_same_kind_of_problem_can_be_asked_for():
+    assert SUITE.models()[: len(SUITE.contenders)] == list(SUITE.contenders)
+    outside = [name for name in SUITE.models() if name not in SUITE.contenders]
+    for name in outside:
+        assert SUITE.contender(name).model == name
+    assert departures_of(SUITE, [one("parity_check", "rnn")]).startswith("Not the paper's setting")
