@@ -132,6 +132,7 @@ def run(
     study = _planned(suite, task, model, preset, seeds, set_, out)
     if not dry_run:
         study.store  # noqa: B018  an error now, not after the estimate, if the folder cannot be written
+        study.check_memory()
     _announce(study)
     if not dry_run:
         _execute(study, save_every, keep)

@@ -19,6 +19,7 @@ from humboldt.identity import Evaluation, Member, canonical
 from humboldt.locks import Lock
 from humboldt.plugins import load_installed
 from humboldt.report.tables import as_text
+from humboldt.report.words import gigabytes
 from humboldt.store import Done, Scores, State, Store, weights_path
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Experiment, Request
@@ -26,6 +27,7 @@ from humboldt.suites.departures import departures, sentence
 from humboldt.suites.reading import records, tables, upgrade
 
 
+MOST_GROUPS = 16  # in which members are trained one group after the other
 WAIT_SECONDS = 0.5  # between looks at what other processes work on
 
 
@@ -79,6 +81,28 @@ class Study:
         """In which ways this study is not the paper's, in words; empty if in none."""
         parts = [(one.training, e, one.members) for one in self.experiments for e in one.evaluations]
         return sentence(departures(self.suite, parts))
+
+    def check_memory(self) -> None:
+        """A usage error if an experiment cannot fit this machine, whatever is done: asked before anything is run.
+
+        Members can be trained in groups, so that only far too many of them are refused.
+        """
+        for experiment in self.pending():
+            parts = self.suite.restore(experiment.training, experiment.evaluations[0])
+            job = self.suite.job(parts, experiment.members[:1])
+            memory = self.suite.engine(parts.contender).memory(job)
+            count = len(experiment.members)
+            if memory is None:
+                continue
+            one, groups = memory.shared + memory.each, memory.each * count / MOST_GROUPS
+            if max(one, groups) > memory.available:
+                needed = f"One member of {experiment.name} needs at least {gigabytes(one)}"
+                if one <= memory.available:
+                    needed = f"The {count:,} members of {experiment.name} need at least {gigabytes(memory.each * count)}"
+                raise UsageError(
+                    f"{needed}, and this machine has {gigabytes(memory.available)}. Use smaller sizes or fewer seeds, "
+                    "or a larger machine; `humboldt plan` works here."
+                )
 
     def estimate(self, experiments: Sequence[Experiment]) -> Iterator[float]:
         """Seconds that each will take, from a short measurement on this machine."""
@@ -236,6 +260,7 @@ def run(
     ```
     """
     study = plan(suite, **options)
+    study.check_memory()
     with stop_on_interrupt() as should_stop:
         study.run(lambda experiment: _Told(experiment.name, progress, should_stop), save_seconds=save_every, keep=keep)
     return study

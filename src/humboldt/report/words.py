@@ -14,6 +14,16 @@ def counted(numbers: int | Iterable[int], noun: str) -> str:
     return f"{' or '.join(f'{number:,}' for number in several)} {noun}{ending}"
 
 
+def gigabytes(count: float) -> str:
+    """Bytes for people.
+
+    >>> gigabytes(24e9), gigabytes(3e6), gigabytes(4e15)
+    ('24.0 GB', '0.1 GB', '4,000,000 GB')
+    """
+    size = count / 1e9
+    return f"{size:,.0f} GB" if size >= 1000 else f"{max(0.1, size):.1f} GB"
+
+
 def duration(seconds: float) -> str:
     """Seconds for people.
 

@@ -61,7 +61,7 @@ class AbstractProblem(ABC):
     - `symbols`: the symbols that a model reads, in the order of their ids.
     - `input_size`: how many token ids a model reads; `num_symbols` of them are symbols, larger ids are marks.
     - `output_size`: how many symbols it chooses its answers from.
-    - `longest`: most time steps that any training batch can have.
+    - `batch_size`: rows of a training batch. `longest`: most time steps that any training batch can have.
     - `buckets`: the padded lengths that training batches are given; `None` lets the engine choose.
     - `answers_from`: the token after which a model is told its own previous answers, where it is told them.
     - `test_dropout_seed`: seed of the dropout in tests, where it stays on in tests.
@@ -75,6 +75,7 @@ class AbstractProblem(ABC):
     input_size: int
     output_size: int
     num_symbols: int
+    batch_size: int
     longest: int
     buckets: tuple[int, ...] | None = None
     answers_from: int | None = None
@@ -187,6 +188,15 @@ class AbstractTrained(ABC):
         """One member as named arrays, to be kept; `AbstractEngine.restore` reads them."""
 
 
+@dataclass(frozen=True)
+class Memory:
+    """Bytes that a training needs at the least: for what its members share, and for each of them; and what there is."""
+
+    shared: int
+    each: int
+    available: int
+
+
 class AbstractEngine(ABC):
     """Trains members. Importing an engine's file imports neither JAX nor torch; using it may."""
 
@@ -207,6 +217,11 @@ class AbstractEngine(ABC):
     @abstractmethod
     def sample(self, job: Job) -> tuple[AbstractPredictor, float]:
         """Untrained members, for an estimate of what scoring costs; and the seconds that training will take."""
+
+    def memory(self, job: Job) -> "Memory | None":
+        """What a job needs at the least, and what there is; `None` where that is not known."""
+        del job
+        return None
 
     @abstractmethod
     def environment(self) -> dict[str, str]:

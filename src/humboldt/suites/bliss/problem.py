@@ -23,6 +23,7 @@ class NextSymbol(AbstractProblem):
         self.symbols = language.input_alphabet.symbols
         self.input_size = self.output_size = self.num_symbols = len(language.input_alphabet)
         self.longest = self._whole.time
+        self.batch_size = protocol.batch_size or len(self._whole.tokens)
         # A whole corpus always has the same time. The lengths of single strings are spread geometrically.
         shorter = [] if protocol.batch_size is None else [8 * 2**i for i in range(8) if 8 * 2**i < self.longest]
         self.buckets = (*shorter, self.longest)

@@ -20,6 +20,7 @@ class Transduction(AbstractProblem):
 
     def __init__(self, task: AbstractTransduction, protocol: LengthGeneralisation) -> None:
         self.task, self.protocol = task, protocol
+        self.batch_size = protocol.batch_size
         self.symbols = task.input_alphabet.symbols
         inputs, outputs = len(task.input_alphabet), len(task.output_alphabet)
         # A model that hears its answers needs ids for them.

@@ -25,7 +25,7 @@ class LengthGeneralisation:
     learning_rates: tuple[float, ...] = setting(
         (1e-4, 3e-4, 5e-4), "learning rates, a member each", "appendix A.4", role=Role.MEMBERS, above=0, most=1e6
     )
-    seeds: int = setting(10, "seeds, a member each", "section 4", role=Role.MEMBERS, least=1)
+    seeds: int = setting(10, "seeds, a member each", "section 4", role=Role.MEMBERS, least=1, most=10_000)
     computation_tokens: int = setting(
         0, "empty steps after the input, as a multiple of its length", "appendix A.4", least=0, most=100
     )

@@ -25,6 +25,7 @@ class Classification(AbstractProblem):
 
     def __init__(self, task: str, language: AbstractPseudoLanguage, protocol: PseudoLanguages) -> None:
         self.task, self.language, self.protocol = task, language, protocol
+        self.batch_size = protocol.batch_size
         self.symbols = language.input_alphabet.symbols
         self.input_size = self.num_symbols = len(language.input_alphabet)
         self.output_size = len(language.output_alphabet)

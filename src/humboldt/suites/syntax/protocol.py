@@ -44,7 +44,7 @@ class PseudoLanguages:
     disjoint: bool = setting(True, "whether no string is in two splits", "not stated")
     epochs: int = setting(15, "passes over the training strings", CONFIGURATIONS, least=1)
     batch_size: int = setting(512, "strings in a training batch", CONFIGURATIONS, least=1)
-    seeds: int = setting(10, "seeds, a member each", CONFIGURATIONS, role=Role.MEMBERS, least=1)
+    seeds: int = setting(10, "seeds, a member each", CONFIGURATIONS, role=Role.MEMBERS, least=1, most=10_000)
     optimiser: Literal["sgd", "adamw"] = setting(
         "sgd", "optimiser: SGD for LSTMs, AdamW for Transformers", CONFIGURATIONS, added_later=True
     )

@@ -1,5 +1,6 @@
 """The engine that trains all members as one compiled JAX program."""
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from humboldt.training.base import (
     AbstractTrained,
     Arrays,
     Job,
+    Memory,
     Outcome,
     engines,
 )
@@ -22,6 +24,7 @@ from humboldt.training.base import (
 if TYPE_CHECKING:
     from humboldt.training.ensemble.train import Ensemble, TrainedEnsemble
 
+BYTES_OF_SYMBOL = 10  # token and target of four bytes, two masks of one
 SAMPLE_STEPS = 10  # of training, for an estimate
 CURVE_POINTS = 200  # a million steps need not be a million numbers
 
@@ -77,6 +80,17 @@ class JaxEngine(AbstractEngine):
         predictor = EnsemblePredictor(ensemble.fresh().learners.weights, ensemble.static, job.problem)
         return predictor.take(range(len(job.members))), self._seconds[key] * size * steps
 
+    def memory(self, job: Job) -> Memory:
+        import jax
+
+        from humboldt.training.ensemble.train import CHUNK_STEPS
+
+        shapes = jax.eval_shape(lambda: build(job, jax.random.key(0)))
+        numbers = sum(leaf.size for leaf in jax.tree.leaves(shapes) if hasattr(leaf, "size"))
+        kept = 2 if job.recipe.optimiser == "sgd" else 4  # weights and gradient; two moments of Adam
+        symbols = job.problem.batch_size * job.problem.longest * min(CHUNK_STEPS, job.recipe.steps)
+        return Memory(BYTES_OF_SYMBOL * symbols, 4 * kept * numbers, _available())
+
     def environment(self) -> dict[str, str]:
         return environment()
 
@@ -104,6 +118,15 @@ class JaxTrained(AbstractTrained):
         from humboldt.training.ensemble.named import to_named
 
         return to_named(jax.tree.map(lambda x: x[member], self._trained.weights))
+
+
+def _available() -> int:
+    """Bytes of the accelerator, or of the machine."""
+    import jax
+
+    device = jax.devices()[0]
+    stats = device.memory_stats() if device.platform != "cpu" else None
+    return stats["bytes_limit"] if stats else os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def build(job: Job, key: Any) -> Any:
