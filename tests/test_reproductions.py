@@ -88,11 +88,22 @@ def test_the_distances_between_columns_are_those_of_the_script(capsys: pytest.Ca
     script("reproductions/syntax/columns.py").main()
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     between_printed = {frozenset(line[:2]): line[2:] for line in lines[1:7]}
-    by_measure = {lines[7][0]: lines[8:12], lines[12][0]: lines[13:17]}
+    by_measure = {lines[9][0]: lines[10:14], lines[14][0]: lines[15:19]}
     _, printed, out, inside, *_ = tables(SYNTAX)
     for pair, *distances in printed:
         assert distances == between_printed.pop(frozenset(TITLES[name] for name in pair.split(" and ")))
     assert not between_printed
+    text = " ".join(SYNTAX.read_text(encoding="utf-8").split())
+    for line, form in zip(
+        lines[7:9],
+        (
+            "in {} rows and farther in {} in distribution (sign test: p = {})",
+            "in {} and {} out of distribution (p = {})",
+        ),
+        strict=True,
+    ):
+        nearer, farther, p = re.findall(r"(\d+) rows, farther: (\d+), sign test ([\d.]+),", " ".join(line))[0]
+        assert form.format(nearer, farther, p) in text
     for measure, table in (("out_of_dist", out), ("in_dist", inside)):
         assert [row[1:] for row in table] == [line[1:] for line in by_measure[measure]]
 
