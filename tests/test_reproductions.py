@@ -24,7 +24,7 @@ def test_the_chomsky_table_is_that_of_the_records():
     best = [r for r in load("reproductions/chomsky/records.json") if (r["statistic"], r["measure"]) == ("max", "score")]
     records, curves = by_cell(best), by_cell(load("reproductions/chomsky/curves.json"))
     assert records.keys() == curves.keys()
-    (table,) = tables(CHOMSKY)
+    table, _ = tables(CHOMSKY)
     shown = set()
     for task, model, steps, *cells, seconds in filled(table, 2):
         setting = f"paper, steps={steps.replace(',', '')}, num_test_lengths=47, strings_per_length=128"
@@ -40,6 +40,24 @@ def test_the_chomsky_table_is_that_of_the_records():
     (other,) = records.keys() - shown  # the longest run on Bucket Sort, of one learning rate: in the text
     assert other[0] == "bucket_sort"
     assert records[other]["members"] == 10
+
+
+def test_the_table_of_missing_duplicate_is_that_of_the_record():
+    _, table = tables(CHOMSKY)
+    lengths = ("10", "20", "30", "40", "41", "61", "81", "181", "500")
+    wanted = []
+    for record in load("reproductions/chomsky/missing_duplicate_released.json"):
+        s = record["settings"]
+        setting = ["released", s["hidden_size"], s["batch_size"], s["learning_rate"], f"{s['steps']:,}"]
+        for network in record["networks"]:
+            scores = [
+                *(network["accuracy_per_length"][length] for length in lengths),
+                network["mean_accuracy_above_40"],
+            ]
+            wanted.append([*map(str, setting), str(network["seed"]), *(f"{score:.1f}" for score in scores)])
+    assert table == wanted
+    (quick,) = load("reproductions/chomsky/missing_duplicate_quick.json")
+    assert quick["scores"]["score"] == [100.0] * 10
 
 
 def test_what_the_text_says_of_bucket_sort_is_on_record():
