@@ -54,6 +54,20 @@ def test_padding_never_changes_a_result(name: str, getkey: Callable[[], Any]):
         np.testing.assert_allclose(found[: len(tokens)], expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("slots", [0, 100])
+def test_padding_never_changes_what_a_memory_does(name: str, slots: int, getkey: Callable[[], Any]):
+    """Long enough for memories that grow with the length, or move by it, with marks and without. All steps at once, and
+    one by one from the padded start, as in evaluation."""
+    model, tokens = build(name, getkey()), tokens_of(100, slots)
+    if not isinstance(model, RecurrentModel):
+        pytest.skip("not recurrent")
+    padded = jnp.concatenate([tokens, jnp.array([0, MARK] * 60, jnp.int32)])
+    mask = jnp.arange(len(padded)) < len(tokens)
+    one_by_one = jax.jit(lambda: jax.lax.scan(lambda *given: model.step(*given), model.start(padded, mask), padded)[1])
+    for logits in (call(model, padded, real=len(tokens)), one_by_one()):
+        np.testing.assert_allclose(logits[: len(tokens)], call(model, tokens), rtol=1e-4, atol=1e-5)
+
+
 def test_padding_never_changes_a_gradient(name: str, getkey: Callable[[], Any]):
     model, tokens = build(name, getkey()), tokens_of(9)
     padded = jnp.concatenate([tokens, jnp.array([0, 1, 2, MARK], jnp.int32)])

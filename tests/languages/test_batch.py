@@ -26,6 +26,13 @@ def test_what_follows_a_terminator_is_asked_for_but_not_scored():
     assert batch.mask.all()
 
 
+def test_padding_of_the_target_counts_where_that_is_asked_for():
+    pairs = Pairs.full(np.array([[1], [0]]), np.array([[2, 1, 0], [1, 0, 0]]), np.array([2, 1]))
+    batch = frame_transduction(pairs, 3, count_padding=True)
+    assert batch.target_mask.tolist() == [[False, True, True, True]] * 2
+    assert batch.targets.tolist() == [[0, 2, 1, 0], [0, 1, 0, 0]]
+
+
 def test_rows_of_different_length():
     short = Pairs.full(np.array([[1]]), np.array([[2]]))
     long = Pairs.full(np.array([[2, 2, 2]]), np.array([[1]]))

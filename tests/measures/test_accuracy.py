@@ -22,6 +22,12 @@ def test_a_length_counts_once_however_many_strings_it_has():
     assert score(curve, 41, 500) == 0.5
 
 
+def test_pooled_over_the_symbols_of_a_length():
+    correct, counted, lengths = np.array([0, 6, 1]), np.array([2, 6, 2]), np.array([41, 41, 42])
+    assert accuracy_per_length(correct, counted, lengths, pooled=True).accuracy == (0.75, 0.5)
+    assert accuracy_per_length(correct, counted, lengths).accuracy == (0.5, 0.5)
+
+
 def test_the_perfect_and_the_guessing_learner():
     rng = np.random.default_rng(0)
     lengths = np.repeat(np.arange(41, 501), 64)

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from humboldt.models._cell import Extent
 from humboldt.models._ndstack import EPSILON, Actions, NDStack, normalise, unroll_over_one_table
 from humboldt.models._unroll import unroll
 from humboldt.models.ndstack_rnn import NDStackRNN
@@ -32,7 +33,7 @@ def readings(stack: NDStack, all_actions: list[Actions]) -> np.ndarray:
         memory = stack.act(memory, actions)
         return memory, stack.read(memory)
 
-    start = stack.init(num_steps=len(all_actions), input_length=jnp.array(0))
+    start = stack.init(Extent.of(jnp.ones(len(all_actions), bool)))
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *all_actions)
     return np.concatenate([stack.read(start)[None], jax.lax.scan(step, start, stacked)[1]])
 
@@ -150,7 +151,7 @@ def test_finite_gradients_when_runs_all_but_fail():
                 memory, Actions(push.reshape(to_node), replace.reshape(to_node), pop.reshape(to_state))
             ), None
 
-        start = stack.init(num_steps=len(logits), input_length=jnp.array(0))
+        start = stack.init(Extent.of(jnp.ones(len(logits), bool)))
         return stack.read(jax.lax.scan(step, start, logits)[0])
 
     jacobian = jax.jit(jax.jacrev(last))

@@ -6,10 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from humboldt.models._cell import Extent
 from humboldt.models._stack import NO_OP, POP, PUSH, Stack
 from humboldt.models.stack_rnn import StackRNN
-
-LENGTH = jnp.array(0, jnp.int32)
 
 
 def slow(memory: np.ndarray, probabilities: np.ndarray, value: np.ndarray) -> np.ndarray:
@@ -47,7 +46,7 @@ def test_a_stack_as_deep_as_the_sequence_is_as_good_as_any_deeper_one(steps: int
     xs = jax.nn.one_hot(jnp.array(rng.integers(0, 4, steps)), 4)
     outputs = []
     for depth in (steps, 128):
-        state, found = model.cell.init_state(num_steps=depth, input_length=LENGTH), []
+        state, found = model.cell.init_state(Extent.of(jnp.ones(depth, bool))), []
         for x in xs:
             state, y = model.cell(state, model.cell.project(x))
             found.append(y)

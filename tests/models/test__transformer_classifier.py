@@ -83,3 +83,22 @@ def test_dropout_is_off_by_default_and_needs_a_key():
 def test_sizes_are_checked(settings: dict, message: str):
     with pytest.raises(ValueError, match=message):
         build("encoder", **settings)
+
+
+def test_dropout_is_where_pytorchs_blocks_have_it():
+    """`nn.TransformerEncoderLayer`: attention weights, inside the feed-forward layer, both residual connections."""
+    model = build("encoder", dropout=0.1)
+    block = model.blocks.blocks
+    rates = (block.attention.weight_dropout, block.feed_forward.inner_dropout)
+    assert (*rates, block.after_attention.dropout, block.after_feed_forward.dropout) == (0.1, 0.1, 0.1, 0.1)
+    assert model.embedding_dropout == 0
+    model = build("encoder", num_layers=1, embedding_dropout=0.5)
+    run = jax.jit(lambda key: model(TOKENS, MASK, key=key))
+    assert not np.allclose(run(jax.random.key(1)), run(None))
+
+
+def test_layers_can_begin_alike():
+    alike = build("encoder", alike_layers=True)
+    for leaf, other in zip(jax.tree.leaves(alike.blocks), jax.tree.leaves(build("encoder").blocks), strict=True):
+        np.testing.assert_array_equal(leaf[0], leaf[1])
+        np.testing.assert_array_equal(leaf[0], other[0])  # the first layer is as it is without

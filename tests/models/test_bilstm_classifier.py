@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from humboldt.models._cell import Extent
 from humboldt.models._classifier import count_parameters
 from humboldt.models._unroll import step_by_step
 from humboldt.models.bilstm_classifier import BiLSTMClassifier, reversed_within
@@ -19,7 +20,7 @@ def test_the_backward_half_reads_the_reversed_string():
     logits = model(tokens, jnp.arange(5) < 3)
 
     def last(cell, string: list[int]) -> jax.Array:
-        start = cell.init_state(num_steps=3, input_length=jnp.array(3))
+        start = cell.init_state(Extent.of(jnp.ones(3, bool)))
         return step_by_step(cell, start, model.embedding.weight[jnp.array(string)])[1][-1]
 
     both = jnp.concatenate([last(model.forwards, [3, 1, 2]), last(model.backwards, [2, 1, 3])])

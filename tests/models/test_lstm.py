@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from humboldt.models.lstm import LSTM, LSTMCell, gates
+from humboldt.models.rnn import RNN
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
@@ -45,3 +46,21 @@ def test_the_backward_pass_by_hand_equals_automatic_differentiation():
         jax.vjp(plain, drive, memory)[1]((a, b)), jax.vjp(gates, drive, memory)[1]((a, b)), strict=True
     ):
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_relu_before_the_readout():
+    """As in the released code. An RNN's states are never negative: there it changes nothing."""
+    tokens, mask = jnp.array([0, 1, 1, 2, 2]), jnp.ones(5, bool)
+    for spec, has_negative in ((LSTM, True), (RNN, False)):
+        plain, other = (
+            spec(hidden_size=6, relu_readout=relu).build(3, 2, num_symbols=2, key=jax.random.key(0))
+            for relu in (False, True)
+        )
+        hidden = plain.inspect(tokens, mask)["states"]
+        hidden = hidden[0] if has_negative else hidden
+        assert bool((hidden < 0).any()) is has_negative
+        expected = jax.vmap(plain.readout)(jnp.maximum(hidden, 0))
+        for found in (other(tokens, mask), other.inspect(tokens, mask)["logits"]):
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+        assert np.allclose(plain(tokens, mask), expected) is not has_negative
+        np.testing.assert_allclose(other.step(other.start(tokens), tokens[0])[1], expected[0], rtol=1e-5, atol=1e-6)

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from humboldt.models._cell import Extent
 from humboldt.models._classifier import at_last, count_parameters, uniform_lstm_cell
 from humboldt.models._unroll import step_by_step
 from humboldt.models.lstm_classifier import LSTMClassifier
@@ -18,7 +19,7 @@ def test_the_answer_is_read_from_the_state_after_the_last_real_token():
     logits = model(tokens, jnp.arange(5) < 3)
     values = model.embedding.weight[tokens[:3]]
     for cell in model.cells:
-        _, values = step_by_step(cell, cell.init_state(num_steps=3, input_length=jnp.array(3)), values)
+        _, values = step_by_step(cell, cell.init_state(Extent.of(jnp.ones(3, bool))), values)
     np.testing.assert_allclose(logits, jnp.tile(model.readout(values[-1]), (5, 1)), rtol=1e-5, atol=1e-6)
 
 

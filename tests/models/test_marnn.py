@@ -9,6 +9,7 @@ import pytest
 from humboldt.languages.bliss import get
 from humboldt.measures.bliss import evaluate
 from humboldt.models import models
+from humboldt.models._cell import Extent
 from humboldt.models._marnn import PushPopStack, RotatingTape
 from humboldt.suites._bliss_steppers_training import make_stepper
 
@@ -46,7 +47,7 @@ def test_the_five_moves_of_the_tape():
 
 def test_a_stack_that_is_sure_is_a_list():
     stack = PushPopStack(4, cell_size=1, most_cells=5, key=KEY)
-    memory, plain = stack.init(num_steps=9, input_length=jnp.array(9)), []
+    memory, plain = stack.init(Extent.of(jnp.ones(9, bool))), []
     assert memory.shape == (5, 1)
     for action, value in [(0, 0.1), (0, 0.2), (1, 0.9), (0, 0.3), (1, 0.9), (1, 0.9), (1, 0.9), (0, 0.4)]:
         memory = stack.act(memory, (jnp.eye(2)[action], jnp.array([value])))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from humboldt.languages import Batch, frame_transduction, tasks
-from humboldt.models._positions import Positions
+from humboldt.models._positions import Positions, RelativePositions, sinusoids
 from humboldt.models.transformer import EncoderDecoderModel, Transformer
 from humboldt.training import Ensemble, MemberKnobs, Recipe, Watcher
 
@@ -180,3 +180,44 @@ def test_it_learns_to_reverse_and_decodes_what_it_learnt(tmp_path: Path):
             answer.append(int(token))
         correct.append(answer == source[::-1])
     assert np.mean(correct) > 0.7
+
+
+def code_shift(logits: np.ndarray) -> np.ndarray:
+    """The released code's shift for causal attention: a zero column in front, other rows, the first left out."""
+    queries, keys = logits.shape
+    padded = np.concatenate([np.zeros((queries, 1)), logits], 1)
+    return padded.reshape(keys + 1, queries)[1:].reshape(queries, keys)
+
+
+def test_relative_distances_of_the_decoder_as_in_the_released_code():
+    positions = RelativePositions(8, 1, offset=1, key=jax.random.key(0))
+    queries, keys = (jax.random.normal(jax.random.key(i), (6, 1, 8)) for i in (1, 2))
+    found = positions(queries, keys, first=0, num_positions=6)[0]
+    table = jax.vmap(positions.key)(sinusoids(jnp.arange(6, 0, -1), 8))
+    queries, keys, table = np.asarray(queries)[:, 0], np.asarray(keys)[:, 0], np.asarray(table)
+    content = (queries + np.asarray(positions.content_bias)) @ keys.T
+    expected = content + code_shift((queries + np.asarray(positions.distance_bias)) @ table.T)
+    is_seen = np.tri(6, dtype=bool)
+    np.testing.assert_allclose(np.where(is_seen, found, 0), np.where(is_seen, expected, 0), rtol=1e-4, atol=1e-5)
+
+    def offsets(shift: Literal["paper", "code"]) -> tuple[int, int, int]:
+        spec = Transformer(num_layers=1, width=8, num_heads=1, positions="relative", relative_shift=shift)
+        model = spec.build(SYMBOLS + 1, 3, num_symbols=SYMBOLS, key=jax.random.key(0))
+        decoder, encoder = model.decoder.blocks, model.encoder.blocks
+        attentions = (decoder.attention, decoder.cross, encoder.attention)
+        return tuple(attention.relative.offset for attention in attentions)  # pyright: ignore
+
+    assert (offsets("paper"), offsets("code")) == ((0, 0, 0), (1, 0, 0))
+
+
+def test_dropout_can_stay_on_while_decoding():
+    model = build("sin_cos")
+
+    @jax.jit
+    def decoded(key: jax.Array | None) -> jax.Array:
+        state = model.start(TOKENS, ALL, key)
+        return jax.lax.scan(lambda *given: model.step(*given), state, TOKENS)[1][BEGIN:]
+
+    first, again, second = (decoded(jax.random.key(seed)) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert differs(first, second).all() and differs(first, decoded(None)).all()

@@ -134,9 +134,7 @@ def test_distinct_strings_that_are_weighted_give_the_gradient_of_all_strings():
 
     def of_distinct(model):
         logits = jax.vmap(lambda t, m: model(t, m))(jnp.asarray(batch.tokens), jnp.asarray(batch.mask))
-        means, _ = jax.vmap(example_loss, (0, 0, 0, None))(
-            logits, jnp.asarray(batch.targets), jnp.asarray(batch.target_mask), "mean"
-        )
+        means, _ = jax.vmap(example_loss)(logits, jnp.asarray(batch.targets), jnp.asarray(batch.target_mask))
         return (batch.weight / batch.weight.sum() * means).sum()
 
     (expected, gradient), (found, other) = (jax.value_and_grad(f)(model) for f in (of_all, of_distinct))

@@ -1,5 +1,6 @@
 """The protocol of Delétang et al. (2023): what is trained on, what is scored, how it is shown."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -194,3 +195,47 @@ def test_data():
     assert all(len(source) == 5 and target in (["a"], ["b"]) for source, target in pairs)
     with pytest.raises(UsageError, match="no splits"):
         list(SUITE.data("parity_check", split="train", count=1, length=5, seed=1, settings={}))
+
+
+def test_the_loss_can_count_the_padding_of_targets():
+    masks = []
+    for value in ("false", "true"):
+        experiment = one("stack_manipulation", "rnn", settings={**TINY, "train_padding": value})
+        cell = SUITE.cell(experiment.run)
+        batch = make_ensemble(cell, experiment.members).stream(0)
+        masks.append(batch.target_mask.sum())
+        *_, tested = next(evaluation_batches(cell))
+        assert not (tested.target_mask == (tested.tokens == cell.num_symbols)).all()  # tests never do
+    assert masks[1] == (batch.tokens == cell.num_symbols).sum() > masks[0]  # pyright: ignore
+    assert "train_padding True instead of False" in experiment.departures  # pyright: ignore
+
+
+def test_accuracy_can_be_pooled_and_dropout_stay_on_in_tests(tmp_path: Path):
+    small = {key: value for key, value in TINY.items() if key != "hidden_size"}
+    small |= {
+        "width": "8",
+        "num_heads": "2",
+        "num_layers": "1",
+        "positions": "none",
+        "learning_rates": "1e-3",
+        "steps": "1",
+    }
+    task, model, curves = "stack_manipulation", "transformer_encoder", {}
+    for name in ("plain", "pooled_accuracy", "test_dropout"):
+        changes = {} if name == "plain" else {name: "true"}
+        experiment = one(task, model, seeds=1, settings={**small, "dropout": "0.7", **changes})
+        (result,) = SUITE.execute(experiment, tmp_path, Watcher())  # from the same checkpoint
+        curves[name] = result.detail["accuracy_per_length"]["accuracy"]
+    assert curves["plain"] != curves["pooled_accuracy"] and curves["plain"] != curves["test_dropout"]
+
+
+def test_runs_with_a_setting_that_is_no_more_can_still_be_read():
+    """The loss could once be summed, in the belief that the released code does so. It averages, as `mean` did."""
+    run = one("parity_check", "rnn").run
+    for loss, departs in (("mean", False), ("sum", True)):
+        stored = replace(run, setting={**run.setting, "loss": loss})
+        results = [Result({"seed": 0, "learning_rate": 1e-4}, State.FINISHED, {"score": 1.0}, 1.0)]
+        assert SUITE.cell(stored).protocol == SUITE.cell(run).protocol
+        assert ("loss sum instead of mean" in "".join(SUITE.tables([(stored, results)])[0].notes)) is departs
+    with pytest.raises(UsageError, match="No setting named 'loss'"):
+        plan(settings={"loss": "sum"})

@@ -38,7 +38,12 @@ class Batch:
 
 
 def frame_transduction(
-    pairs: Pairs, num_symbols: int, *, computation_tokens: int = 0, autoregressive: bool = False
+    pairs: Pairs,
+    num_symbols: int,
+    *,
+    computation_tokens: int = 0,
+    autoregressive: bool = False,
+    count_padding: bool = False,
 ) -> Batch:
     """Input, then computation tokens, then one `∅` for each output symbol that the model is asked for.
 
@@ -50,6 +55,7 @@ def frame_transduction(
       Delétang et al. 2023, appendix A.4).
     - `autoregressive`: whether the model is told its previous answer: after the first `∅` stand the target symbols
       instead of more `∅`s (with the ids of input symbols). In a test the model's own answers take their place.
+    - `count_padding`: whether what follows a target that ends early counts, too: the padding, which is symbol 0.
     """
     count = len(pairs)
     lengths, slots = pairs.input_lengths[:, None], pairs.slots[:, None]
@@ -73,4 +79,6 @@ def frame_transduction(
         told = is_slot & (position > begin)
         row, column = np.nonzero(told)
         tokens[row, column] = pairs.targets[row, column - begin[row, 0] - 1]
+    if count_padding:
+        target_mask = is_slot
     return Batch(tokens, position < begin + slots, targets, target_mask, np.ones(count, np.float32))

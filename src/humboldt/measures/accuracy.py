@@ -17,7 +17,9 @@ class LengthCurve:
     strings: tuple[int, ...]
 
 
-def accuracy_per_length(correct: np.ndarray, counted: np.ndarray, lengths: np.ndarray) -> LengthCurve:
+def accuracy_per_length(
+    correct: np.ndarray, counted: np.ndarray, lengths: np.ndarray, *, pooled: bool = False
+) -> LengthCurve:
     """Per-sequence accuracy (the share of a string's target symbols that are right), averaged at each length.
 
     **Arguments:** each of shape `(strings,)`.
@@ -25,18 +27,23 @@ def accuracy_per_length(correct: np.ndarray, counted: np.ndarray, lengths: np.nd
     - `correct`: right target symbols of each string.
     - `counted`: target symbols of each string.
     - `lengths`: length of each string's input.
+    - `pooled`: the share of all target symbols of a length instead, in which a string with more of them counts more.
 
     >>> accuracy_per_length(np.array([1, 2, 0]), np.array([2, 2, 1]), np.array([4, 4, 5]))
     LengthCurve(lengths=(4, 5), accuracy=(0.75, 0.0), strings=(2, 1))
+    >>> accuracy_per_length(np.array([1, 4]), np.array([2, 4]), np.array([4, 4]), pooled=True).accuracy
+    (0.8333333333333334,)
     """
     if not (len(correct) == len(counted) == len(lengths)):
         raise ValueError(
             f"{len(correct)} counts of correct symbols, {len(counted)} of symbols, {len(lengths)} lengths."
         )
-    per_string = correct / counted
     values, index = np.unique(lengths, return_inverse=True)
     strings = np.bincount(index)
-    accuracy = np.bincount(index, per_string) / strings
+    if pooled:
+        accuracy = np.bincount(index, correct) / np.bincount(index, counted)
+    else:
+        accuracy = np.bincount(index, correct / counted) / strings
     return LengthCurve(tuple(values.tolist()), tuple(accuracy.tolist()), tuple(strings.tolist()))
 
 

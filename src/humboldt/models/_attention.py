@@ -71,6 +71,7 @@ class Attention(eqx.Module):
         positions: Positions = "none",
         use_bias: bool = False,
         weight_dropout: float = 0.0,
+        relative_offset: int = 0,
         key: PRNGKeyArray,
     ) -> None:
         check_heads(width, num_heads, positions)
@@ -79,7 +80,8 @@ class Attention(eqx.Module):
         self.key = Linear(width, width, use_bias=use_bias, key=k_key)
         self.value = Linear(width, width, use_bias=use_bias, key=k_value)
         self.output = Linear(width, width, use_bias=use_bias, key=k_output)
-        self.relative = RelativePositions(width, num_heads, key=k_relative) if positions == "relative" else None
+        relative = RelativePositions(width, num_heads, offset=relative_offset, key=k_relative)
+        self.relative = relative if positions == "relative" else None
         self.num_heads = num_heads
         self.positions = positions
         self.weight_dropout = weight_dropout

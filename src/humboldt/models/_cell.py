@@ -1,10 +1,25 @@
 """What a recurrent network does at one time step, for one example."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
-from jaxtyping import Array, Float, Int
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+
+class Extent(NamedTuple):
+    """How long one run is. The padded length may decide how much room is made, but never a result."""
+
+    num_steps: int  # with padding: a shape
+    real_steps: Int[Array, ""]  # without: data
+    input_length: Int[Array, ""]  # how many of them read the input, for memories that can move by that much
+
+    @classmethod
+    def of(cls, mask: Bool[Array, " time"], *, input_length: Int[Array, ""] | None = None) -> "Extent":
+        """Of a run over steps of which those in the mask are real. Unless told otherwise, all of them are input."""
+        real_steps = mask.sum(dtype=jnp.int32)
+        return cls(len(mask), real_steps, real_steps if input_length is None else input_length)
 
 
 class AbstractCell(eqx.Module):
@@ -19,14 +34,8 @@ class AbstractCell(eqx.Module):
         """What the input alone contributes to a step."""
 
     @abstractmethod
-    def init_state(self, *, num_steps: int, input_length: Int[Array, ""]) -> Any:
-        """The state before the first step.
-
-        **Arguments:**
-
-        - `num_steps`: how many steps there will be at most; memories are made just large enough for it.
-        - `input_length`: how many symbols the input has, for memories that can move by that much.
-        """
+    def init_state(self, extent: Extent) -> Any:
+        """The state before the first step. Memories are made just large enough for the run."""
 
     @abstractmethod
     def __call__(self, state: Any, drive: Float[Array, " drive"]) -> tuple[Any, Float[Array, " hidden"]]:

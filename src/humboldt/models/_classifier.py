@@ -63,7 +63,7 @@ def check_sizes(settings: Any) -> None:
     """Raises a `ValueError` unless every whole number among a model's settings is 1 or more."""
     for field in dataclasses.fields(settings):
         value = getattr(settings, field.name)
-        if isinstance(value, int) and value < 1:
+        if isinstance(value, int) and not isinstance(value, bool) and value < 1:
             raise ValueError(f"{field.name} is {value}, but must be at least 1.")
 
 

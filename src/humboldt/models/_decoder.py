@@ -29,10 +29,13 @@ class DecoderBlock(eqx.Module):
         *,
         positions: Positions = "none",
         dropout: float = 0.1,
+        relative_offset: int = 0,
         key: PRNGKeyArray,
     ) -> None:
         k_attention, k_cross, k_feed_forward = jax.random.split(key, 3)
-        self.attention = Attention(width, num_heads, positions=positions, key=k_attention)
+        self.attention = Attention(
+            width, num_heads, positions=positions, relative_offset=relative_offset, key=k_attention
+        )
         self.after_attention = AddNorm(width, dropout)
         self.cross = Attention(width, num_heads, positions=positions, key=k_cross)
         self.after_cross = AddNorm(width, dropout)
@@ -78,7 +81,8 @@ class Decoder(eqx.Module):
     """Several decoder blocks, one after the other; each weight has a leading axis of layers.
 
     The positional encoding acts in both attentions, as in the released code of Delétang et al. (2023): the decoder's
-    first token and the source's first token both stand at 0.
+    first token and the source's first token both stand at 0. `relative_offset` is added to the distances of `relative`
+    in the attention among the decoder's own tokens.
     """
 
     blocks: DecoderBlock
@@ -92,10 +96,19 @@ class Decoder(eqx.Module):
         *,
         positions: Positions = "none",
         dropout: float = 0.1,
+        relative_offset: int = 0,
         key: PRNGKeyArray,
     ) -> None:
         def block(key: PRNGKeyArray) -> DecoderBlock:
-            return DecoderBlock(width, num_heads, feed_forward_size, positions=positions, dropout=dropout, key=key)
+            return DecoderBlock(
+                width,
+                num_heads,
+                feed_forward_size,
+                positions=positions,
+                dropout=dropout,
+                relative_offset=relative_offset,
+                key=key,
+            )
 
         self.blocks = eqx.filter_vmap(block)(jax.random.split(key, num_layers))
 

@@ -5,8 +5,9 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
+from humboldt.models._cell import Extent
 from humboldt.models._linear import Linear
 from humboldt.models._memory import AbstractMemory, AbstractMemoryCell
 from humboldt.models._uniform import AbstractUniformCell, uniform_linear
@@ -46,10 +47,9 @@ class PushPopStack(AbstractCells):
     def __init__(self, hidden_size: int, *, cell_size: int, most_cells: int, key: PRNGKeyArray) -> None:
         super().__init__(hidden_size, cell_size=cell_size, most_cells=most_cells, num_actions=2, key=key)
 
-    def init(self, *, num_steps: int, input_length: Int[Array, ""]) -> Float[Array, "cells cell"]:
+    def init(self, extent: Extent) -> Float[Array, "cells cell"]:
         """Empty. A step pushes at most one cell."""
-        del input_length
-        return jnp.zeros((min(self.most_cells, num_steps + 1), self.read_size), self.action.weight.dtype)
+        return jnp.zeros((min(self.most_cells, extent.num_steps + 1), self.read_size), self.action.weight.dtype)
 
     def act(self, memory: Float[Array, "cells cell"], actions: tuple[Array, Array]) -> Float[Array, "cells cell"]:
         (push, pop), value = actions
@@ -68,10 +68,9 @@ class RotatingTape(AbstractCells):
     def __init__(self, hidden_size: int, *, cell_size: int, most_cells: int, key: PRNGKeyArray) -> None:
         super().__init__(hidden_size, cell_size=cell_size, most_cells=most_cells, num_actions=5, key=key)
 
-    def init(self, *, num_steps: int, input_length: Int[Array, ""]) -> Float[Array, "cells cell"]:
+    def init(self, extent: Extent) -> Float[Array, "cells cell"]:
         """Empty. A step moves by one cell, to the left or to the right."""
-        del input_length
-        return jnp.zeros((min(self.most_cells, 2 * num_steps + 2), self.read_size), self.action.weight.dtype)
+        return jnp.zeros((min(self.most_cells, 2 * extent.num_steps + 2), self.read_size), self.action.weight.dtype)
 
     def act(self, memory: Float[Array, "cells cell"], actions: tuple[Array, Array]) -> Float[Array, "cells cell"]:
         (left, right, stay, pop_right, pop_left), value = actions

@@ -6,9 +6,9 @@ from typing import Any
 
 import equinox as eqx
 import jax
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
-from humboldt.models._cell import AbstractCell
+from humboldt.models._cell import AbstractCell, Extent
 from humboldt.models._linear import Linear
 
 #: For functions that move a memory: of them only the memory before is kept for gradients, and what was moved where is
@@ -22,8 +22,8 @@ class AbstractMemory(eqx.Module):
     read_size: eqx.AbstractVar[int]
 
     @abstractmethod
-    def init(self, *, num_steps: int, input_length: Int[Array, ""]) -> Any:
-        """An empty memory, large enough for `num_steps` steps."""
+    def init(self, extent: Extent) -> Any:
+        """An empty memory, large enough for `extent.num_steps` steps."""
 
     @abstractmethod
     def read(self, memory: Any) -> Float[Array, " read"]:
@@ -47,9 +47,8 @@ class AbstractMemoryCell(AbstractCell):
     def project(self, x: Float[Array, " in"]) -> Float[Array, " drive"]:
         return self.controller.project(x)
 
-    def init_state(self, *, num_steps: int, input_length: Int[Array, ""]) -> tuple[Any, Any]:
-        size = {"num_steps": num_steps, "input_length": input_length}
-        return self.controller.init_state(**size), self.memory.init(**size)
+    def init_state(self, extent: Extent) -> tuple[Any, Any]:
+        return self.controller.init_state(extent), self.memory.init(extent)
 
 
 class MemoryCell(AbstractMemoryCell):

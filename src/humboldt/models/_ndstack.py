@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
-from humboldt.models._cell import AbstractCell
+from humboldt.models._cell import AbstractCell, Extent
 from humboldt.models._linear import Linear
 from humboldt.models._memory import AbstractMemory
 from humboldt.models._taps import Taps, linears, tapped_step, weight_gradients
@@ -148,11 +148,12 @@ class NDStack(AbstractMemory):
         self.fading = fading
         self.read_size = nodes if read_states else num_symbols
 
-    def init(self, *, num_steps: int, input_length: Int[Array, ""]) -> Stacks:
-        """Only the bottom symbol, and room for all pairs of times: the square of `num_steps`."""
-        del input_length
+    def init(self, extent: Extent) -> Stacks:
+        """Only the bottom symbol, and room for all pairs of times: the square of `extent.num_steps`."""
         states, symbols = self.num_states, self.num_symbols
-        times = -(-(num_steps + 1) // 8) * 8  # some steps of padding do not change the order in which sums are taken
+        times = (
+            -(-(extent.num_steps + 1) // 8) * 8
+        )  # some steps of padding do not change the order in which sums are taken
         return Stacks(
             time=jnp.array(0),
             now=jnp.zeros((symbols, states)).at[0, 0].set(1.0),

@@ -72,19 +72,21 @@ class RelativePositions(eqx.Module):
     """Scores that depend on content and on distance (Transformer-XL, Dai et al. 2019).
 
     `score(i, j) = (q_i + u) . k_j + (q_i + v) . W r(i - j)` with `r` the sinusoids of the distance and `u`, `v`, `W`
-    learnt. Unlike Dai et al., keys may stand on the right, at negative distances.
+    learnt. Unlike Dai et al., keys may stand on the right, at negative distances. `offset` is added to every distance.
     """
 
     content_bias: Float[Array, "head size"]
     distance_bias: Float[Array, "head size"]
     key: Linear
+    offset: int = eqx.field(static=True)
 
-    def __init__(self, width: int, num_heads: int, *, key: PRNGKeyArray) -> None:
+    def __init__(self, width: int, num_heads: int, *, offset: int = 0, key: PRNGKeyArray) -> None:
         k_content, k_distance, k_key = jax.random.split(key, 3)
         shape = (num_heads, width // num_heads)
         self.content_bias = 0.02 * jax.random.normal(k_content, shape)
         self.distance_bias = 0.02 * jax.random.normal(k_distance, shape)
         self.key = Linear(width, width, use_bias=False, key=k_key)
+        self.offset = offset
 
     def __call__(
         self,
@@ -99,7 +101,7 @@ class RelativePositions(eqx.Module):
         # All distances that any query can have, also when there is but one: what is made here depends on nothing
         # that differs between the examples of a batch, so it is made once for all of them.
         distances = jnp.arange(num_positions - 1, -num_keys, -1)
-        places = sinusoids(distances, self.key.weight.shape[0]).astype(queries.dtype)
+        places = sinusoids(distances + self.offset, self.key.weight.shape[0]).astype(queries.dtype)
         table = jax.vmap(self.key)(places).reshape(-1, *queries.shape[1:])
         if num_queries != num_positions:
             begin = num_positions - num_queries - first

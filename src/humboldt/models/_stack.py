@@ -3,8 +3,9 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
+from humboldt.models._cell import Extent
 from humboldt.models._linear import Linear
 from humboldt.models._memory import AbstractMemory, recomputed
 
@@ -33,10 +34,9 @@ class Stack(AbstractMemory):
         self.num_stacks = num_stacks
         self.read_size = num_stacks * cell_size
 
-    def init(self, *, num_steps: int, input_length: Int[Array, ""]) -> Float[Array, "stack depth cell"]:
+    def init(self, extent: Extent) -> Float[Array, "stack depth cell"]:
         """Empty. Nothing can lie deeper than one cell per step, so one cell more gives the same numbers as any more."""
-        del input_length
-        return jnp.zeros((self.num_stacks, num_steps + 1, self.cell_size), self.value.weight.dtype)
+        return jnp.zeros((self.num_stacks, extent.num_steps + 1, self.cell_size), self.value.weight.dtype)
 
     def read(self, memory: Float[Array, "stack depth cell"]) -> Float[Array, " read"]:
         return memory[:, 0].reshape(-1)

@@ -1,12 +1,14 @@
 """The differentiable tape of Delétang et al. (2023), after the Baby-NTM of Suzgun et al. (2019)."""
 
 from functools import partial
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from humboldt.models._cell import Extent
 from humboldt.models._linear import Linear
 from humboldt.models._memory import AbstractMemory, recomputed
 
@@ -14,21 +16,31 @@ STAY, LEFT, RIGHT, JUMP_LEFT, JUMP_RIGHT = range(5)
 
 
 @jax.custom_vjp
-def roll(tape: Float[Array, "cells cell"], shift: Int[Array, ""]) -> Float[Array, "cells cell"]:
-    """`jnp.roll(tape, shift, 0)`, with a backward pass that rolls back (a gather) instead of scattering."""
-    cells = tape.shape[0]
-    return tape[(jnp.arange(cells) - shift) % cells]
+def roll(tape: Float[Array, "cells cell"], shift: Int[Array, ""], ring: Int[Array, ""]) -> Float[Array, "cells cell"]:
+    """`jnp.roll(tape[:ring], shift, 0)` and what comes after it, with a backward pass that rolls back (a gather)
+    instead of scattering."""
+    cell = jnp.arange(tape.shape[0], dtype=ring.dtype)
+    return tape[jnp.where(cell < ring, (cell - shift) % ring, cell)]
 
 
-def _roll_forward(tape: Array, shift: Array) -> tuple[Array, Array]:
-    return roll(tape, shift), shift
+def _roll_forward(tape: Array, shift: Array, ring: Array) -> tuple[Array, tuple[Array, Array]]:
+    return roll(tape, shift, ring), (shift, ring)
 
 
-def _roll_backward(shift: Array, cotangent: Array) -> tuple[Array, None]:
-    return roll(cotangent, -shift), None
+def _roll_backward(saved: tuple[Array, Array], cotangent: Array) -> tuple[Array, None, None]:
+    shift, ring = saved
+    return roll(cotangent, -shift, ring), None, None
 
 
 roll.defvjp(_roll_forward, _roll_backward)
+
+
+class Tapes(NamedTuple):
+    """Tapes below their heads. Cells beyond the ring stay empty: they are there only because shapes have padding."""
+
+    cells: Float[Array, "tape cells cell"]
+    ring: Int[Array, ""]  # how many cells the ring has
+    jump: Int[Array, ""]  # how many of them a jump passes
 
 
 class Tape(AbstractMemory):
@@ -36,7 +48,8 @@ class Tape(AbstractMemory):
     write and stay, write and move left or right, jump left or right by the length of the input without writing.
 
     The head stands still at cell 0 and the tape moves below it. The tape is a ring, large enough that moving along it
-    step by step never meets its own track. With `jumps_write` the jumps write first, as in the released code.
+    step by step never meets its own track; but jumps can go round it, so that its size matters. It is that of the real
+    steps: padding must not change it. With `jumps_write` the jumps write first, as in the released code.
     """
 
     value: list[Linear]
@@ -67,13 +80,15 @@ class Tape(AbstractMemory):
         self.jumps_write = jumps_write
         self.read_size = num_tapes * cell_size
 
-    def init(self, *, num_steps: int, input_length: Int[Array, ""]) -> tuple[Array, Array]:
-        """Empty tapes, and the length of a jump."""
-        cells = max(self.smallest, 2 * num_steps + 2)
-        return jnp.zeros((self.num_tapes, cells, self.cell_size), self.action.weight.dtype), input_length
+    def init(self, extent: Extent) -> Tapes:
+        """Empty tapes."""
+        cells = max(self.smallest, 2 * extent.num_steps + 2)
+        ring = jnp.maximum(self.smallest, 2 * extent.real_steps + 2)
+        zeros = jnp.zeros((self.num_tapes, cells, self.cell_size), self.action.weight.dtype)
+        return Tapes(zeros, ring, extent.input_length)
 
-    def read(self, memory: tuple[Array, Array]) -> Float[Array, " read"]:
-        return memory[0][:, 0].reshape(-1)
+    def read(self, memory: Tapes) -> Float[Array, " read"]:
+        return memory.cells[:, 0].reshape(-1)
 
     def actions(self, hidden: Float[Array, " hidden"]) -> tuple[Float[Array, "tape 5"], Float[Array, "tape cell"]]:
         value = hidden
@@ -82,28 +97,28 @@ class Tape(AbstractMemory):
         value = self.value[-1](value).reshape(self.num_tapes, self.cell_size)
         return jax.nn.softmax(self.action(hidden).reshape(self.num_tapes, 5)), value
 
-    def act(self, memory: tuple[Array, Array], actions: tuple[Array, Array]) -> tuple[Array, Array]:
-        tapes, jump = memory
+    def act(self, memory: Tapes, actions: tuple[Array, Array]) -> Tapes:
         move = recomputed(partial(_moved, jumps_write=self.jumps_write))
-        return move(tapes, jump, *actions), jump
+        return memory._replace(cells=move(memory, *actions))
 
 
 def _moved(
-    tapes: Float[Array, "tape cells cell"],
-    jump: Int[Array, ""],
-    probabilities: Float[Array, "tape 5"],
-    values: Float[Array, "tape cell"],
-    *,
-    jumps_write: bool,
+    tapes: Tapes, probabilities: Float[Array, "tape 5"], values: Float[Array, "tape cell"], *, jumps_write: bool
 ) -> Float[Array, "tape cells cell"]:
-    written = jnp.concatenate([values[:, None], tapes[:, 1:]], 1)
-    jumping = written if jumps_write else tapes
+    old, ring, jump = tapes
+    written = jnp.concatenate([values[:, None], old[:, 1:]], 1)
+    jumping = written if jumps_write else old
     stay, left, right, jump_left, jump_right = (probabilities[:, i, None, None] for i in range(5))
-    many = jax.vmap(roll, (0, None))
+    # One cell to the left or right: a shift, and the cell that goes round the end of the ring.
+    cell, empty = jnp.arange(old.shape[1], dtype=ring.dtype)[None, :, None], jnp.zeros_like(old[:, :1])
+    first, last = written[:, :1], jnp.where(cell == ring - 1, written, 0.0).sum(1, keepdims=True)
+    to_left = jnp.where(cell == ring - 1, first, jnp.concatenate([written[:, 1:], empty], 1))
+    to_right = jnp.where(cell == ring, 0.0, jnp.concatenate([last, written[:, :-1]], 1))
+    many = jax.vmap(roll, (0, None, None))
     return (
         stay * written
-        + left * jnp.roll(written, -1, 1)
-        + right * jnp.roll(written, 1, 1)
-        + jump_left * many(jumping, -jump)
-        + jump_right * many(jumping, jump)
+        + left * to_left
+        + right * to_right
+        + jump_left * many(jumping, -jump, ring)
+        + jump_right * many(jumping, jump, ring)
     )

@@ -21,7 +21,7 @@ class TransformerClassifierModel(eqx.Module):
     blocks: Blocks
     readout: Linear
     pooling: Literal["mean", "last"] = eqx.field(static=True)
-    dropout: float = eqx.field(static=True)
+    embedding_dropout: float = eqx.field(static=True)
 
     def __call__(
         self, tokens: Int[Array, " time"], mask: Bool[Array, " time"], *, key: PRNGKeyArray | None = None
@@ -37,7 +37,7 @@ class TransformerClassifierModel(eqx.Module):
         k_embedding, k_blocks = split_or_none(key, 2)
         x = self.embedding(tokens)
         places = sinusoids(jnp.arange(len(tokens)), x.shape[1]).astype(x.dtype)
-        x = dropout(x + places, self.dropout, k_embedding)
+        x = dropout(x + places, self.embedding_dropout, k_embedding)
         x, internals = self.blocks(x, mask, key=k_blocks)
         if self.pooling == "last":
             pooled = at_last(x, mask)
@@ -55,6 +55,10 @@ class TransformerClassifier:
     width: int = 128
     feed_forward_size: int = 1024
     dropout: float = 0.0  # not stated; PyTorch's blocks have 0.1 unless told otherwise
+    # On the sum of word vectors and sinusoids; not stated; PyTorch's tutorial has 0.1.
+    embedding_dropout: float = 0.0  # added later: stays out of the identity at its default
+    # PyTorch's `nn.TransformerEncoder` copies one block, so that all begin with the same weights.
+    alike_layers: bool = False  # added later: stays out of the identity at its default
 
     causal: ClassVar[bool]
     pooling: ClassVar[Literal["mean", "last"]]
@@ -62,8 +66,9 @@ class TransformerClassifier:
     def __post_init__(self) -> None:
         check_sizes(self)
         check_heads(self.width, self.num_heads, "sin_cos")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout={self.dropout:g} is not a share. Use 0 or more and less than 1.")
+        for name in ("dropout", "embedding_dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name):g} is not a share. Use 0 or more and less than 1.")
 
     def build(
         self, input_size: int, output_size: int, *, num_symbols: int, key: PRNGKeyArray
@@ -84,17 +89,18 @@ class TransformerClassifier:
         )
         return TransformerClassifierModel(
             Embedding(input_size, self.width, key=k_embedding),
-            as_pytorch_begins(blocks, key=k_start),
+            as_pytorch_begins(blocks, alike=self.alike_layers, key=k_start),
             uniform_linear(self.width, output_size, key=k_readout),
             self.pooling,
-            self.dropout,
+            self.embedding_dropout,
         )
 
 
-def as_pytorch_begins(blocks: Blocks, *, key: PRNGKeyArray) -> Blocks:
+def as_pytorch_begins(blocks: Blocks, *, alike: bool = False, key: PRNGKeyArray) -> Blocks:
     """The same blocks with the initialisation of PyTorch's: uniform, and narrower for queries, keys and values.
 
-    Those three are one matrix there, of three times as many outputs, which Glorot's rule counts.
+    Those three are one matrix there, of three times as many outputs, which Glorot's rule counts. With `alike`
+    all blocks begin as copies of the first.
     """
 
     def layers(blocks: Blocks) -> tuple[Linear, ...]:
@@ -108,6 +114,8 @@ def as_pytorch_begins(blocks: Blocks, *, key: PRNGKeyArray) -> Blocks:
         bound = (6 / (fan_in + 3 * fan_in)) ** 0.5 if i < 3 else fan_in**-0.5
         bias_bound = 0.0 if i < 4 else fan_in**-0.5
         new.append(_uniform_like(layer, bound, bias_bound, key=k))
+    if alike:
+        new = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf[:1], leaf.shape), new)
     return eqx.tree_at(layers, blocks, tuple(new))
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
-from humboldt.models._cell import AbstractCell
+from humboldt.models._cell import AbstractCell, Extent
 from humboldt.models._linear import Linear
 from humboldt.models.lstm import gates
 
@@ -45,8 +45,8 @@ class UniformLSTMCell(AbstractUniformCell):
     def __init__(self, input_size: int, hidden_size: int, *, key: PRNGKeyArray) -> None:
         super().__init__(input_size, hidden_size, gates=4, key=key)
 
-    def init_state(self, *, num_steps: int, input_length: Int[Array, ""]) -> tuple[Array, Array]:
-        del num_steps, input_length
+    def init_state(self, extent: Extent) -> tuple[Array, Array]:
+        del extent
         zeros = jnp.zeros(self.recurrent.weight.shape[0], self.recurrent.weight.dtype)
         return zeros, zeros
 
@@ -64,8 +64,8 @@ class UniformRNNCell(AbstractUniformCell):
     def __init__(self, input_size: int, hidden_size: int, *, key: PRNGKeyArray) -> None:
         super().__init__(input_size, hidden_size, gates=1, key=key)
 
-    def init_state(self, *, num_steps: int, input_length: Int[Array, ""]) -> tuple[Array]:
-        del num_steps, input_length
+    def init_state(self, extent: Extent) -> tuple[Array]:
+        del extent
         return (jnp.zeros(self.recurrent.weight.shape[0], self.recurrent.weight.dtype),)
 
     def __call__(self, state: Any, drive: Float[Array, " drive"]) -> tuple[Any, Float[Array, " hidden"]]:

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from humboldt.models import models
+from humboldt.models._cell import Extent
 from humboldt.models._classifier import Embedding, at_last, check_sizes, everywhere, uniform_linear, uniform_lstm_cell
 from humboldt.models._linear import Linear
 from humboldt.models._unroll import unroll_symbols
@@ -30,7 +31,7 @@ class BiLSTMClassifierModel(eqx.Module):
         both = jnp.stack([tokens, reversed_within(tokens, mask)])
 
         def last(cell: LSTMCell, tokens: Int[Array, " time"]) -> Float[Array, " hidden"]:
-            state = cell.init_state(num_steps=len(tokens), input_length=mask.sum())
+            state = cell.init_state(Extent.of(mask))
             _, states = unroll_symbols(cell, state, self.embedding.weight, tokens)
             return at_last(states, mask)
 

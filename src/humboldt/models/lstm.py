@@ -5,10 +5,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from humboldt.models import models
-from humboldt.models._cell import AbstractCell
+from humboldt.models._cell import AbstractCell, Extent
 from humboldt.models._linear import Linear
 from humboldt.models._recurrent import RecurrentModel
 
@@ -71,8 +71,8 @@ class LSTMCell(AbstractCell):
     def project(self, x: Float[Array, " in"]) -> Float[Array, " drive"]:
         return self.input(x)
 
-    def init_state(self, *, num_steps: int, input_length: Int[Array, ""]) -> tuple[Array, Array]:
-        del num_steps, input_length
+    def init_state(self, extent: Extent) -> tuple[Array, Array]:
+        del extent
         zeros = jnp.zeros(self.recurrent.weight.shape[0], self.recurrent.weight.dtype)
         return zeros, zeros
 
@@ -88,9 +88,11 @@ class LSTM:
     """One LSTM layer and a linear readout."""
 
     hidden_size: int = 256  # appendix A.2
+    relu_readout: bool = False  # released code: true. added later: stays out of the identity at its default
 
     def build(self, input_size: int, output_size: int, *, num_symbols: int, key: PRNGKeyArray) -> RecurrentModel:
         """The network, freshly initialised."""
         k_cell, k_readout = jax.random.split(key)
         cell = LSTMCell(input_size, self.hidden_size, key=k_cell)
-        return RecurrentModel(cell, Linear(self.hidden_size, output_size, key=k_readout), input_size, num_symbols)
+        readout = Linear(self.hidden_size, output_size, key=k_readout)
+        return RecurrentModel(cell, readout, input_size, num_symbols, self.relu_readout)

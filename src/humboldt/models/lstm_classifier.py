@@ -7,6 +7,7 @@ import jax
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from humboldt.models import models
+from humboldt.models._cell import Extent
 from humboldt.models._classifier import Embedding, at_last, check_sizes, everywhere, uniform_linear, uniform_lstm_cell
 from humboldt.models._linear import Linear
 from humboldt.models._unroll import unroll, unroll_symbols
@@ -25,7 +26,7 @@ class LSTMClassifierModel(eqx.Module):
     ) -> Float[Array, "time out"]:
         """The logits of the string, the same at every step. Nothing after the last real token plays a part."""
         del key
-        states = [cell.init_state(num_steps=len(tokens), input_length=mask.sum()) for cell in self.cells]
+        states = [cell.init_state(Extent.of(mask)) for cell in self.cells]
         _, values = unroll_symbols(self.cells[0], states[0], self.embedding.weight, tokens)
         for cell, state in zip(self.cells[1:], states[1:], strict=True):
             _, values = unroll(cell, state, values)

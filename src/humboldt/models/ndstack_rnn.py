@@ -22,9 +22,9 @@ class NDStackModel(RecurrentModel):
     def __call__(
         self, tokens: Int[Array, " time"], mask: Bool[Array, " time"], *, key: PRNGKeyArray | None = None
     ) -> Float[Array, "time out"]:
-        del mask, key
-        outputs = unroll_over_one_table(self.cell, self.start(tokens), self._one_hot(tokens))
-        return jax.vmap(self.readout)(outputs)
+        del key
+        outputs = unroll_over_one_table(self.cell, self.start(tokens, mask), self._one_hot(tokens))
+        return jax.vmap(self._logits)(outputs)
 
 
 @models.register("ndstack_rnn", version=1)
@@ -51,6 +51,7 @@ class NDStackRNN:
     read_states: bool = True  # appendix A.4: with or without
     fading: bool = False  # appendix A.2: "normalized actions"; the released code's are fading
     controller: Controller = "rnn"
+    relu_readout: bool = False  # released code: true. added later: stays out of the identity at its default
 
     def build(self, input_size: int, output_size: int, *, num_symbols: int, key: PRNGKeyArray) -> NDStackModel:
         """The network, freshly initialised."""
@@ -67,4 +68,5 @@ class NDStackRNN:
             self.controller, input_size, self.hidden_size, read_size=stack.read_size, key=k_controller
         )
         cell = MemoryCell(controller, stack, drive_size=drive_size, fan_in=fan_in, key=k_reading)
-        return NDStackModel(cell, Linear(self.hidden_size, output_size, key=k_readout), input_size, num_symbols)
+        readout = Linear(self.hidden_size, output_size, key=k_readout)
+        return NDStackModel(cell, readout, input_size, num_symbols, self.relu_readout)

@@ -6,10 +6,10 @@ from typing import Any, Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from humboldt.models import models
-from humboldt.models._cell import AbstractCell
+from humboldt.models._cell import AbstractCell, Extent
 from humboldt.models._linear import Linear
 from humboldt.models._recurrent import RecurrentModel
 
@@ -38,8 +38,8 @@ class RNNCell(AbstractCell):
     def project(self, x: Float[Array, " in"]) -> Float[Array, " hidden"]:
         return self.input(x)
 
-    def init_state(self, *, num_steps: int, input_length: Int[Array, ""]) -> Float[Array, " hidden"]:
-        del num_steps, input_length
+    def init_state(self, extent: Extent) -> Float[Array, " hidden"]:
+        del extent
         return jnp.zeros(self.recurrent.weight.shape[0], self.recurrent.weight.dtype)
 
     def __call__(self, state: Any, drive: Float[Array, " hidden"]) -> tuple[Any, Float[Array, " hidden"]]:
@@ -55,9 +55,11 @@ class RNN:
 
     hidden_size: int = 256  # appendix A.2
     activation: Literal["relu", "tanh"] = "relu"  # the paper is silent; its released code (Haiku's VanillaRNN) has ReLU
+    relu_readout: bool = False  # released code: true. added later: stays out of the identity at its default
 
     def build(self, input_size: int, output_size: int, *, num_symbols: int, key: PRNGKeyArray) -> RecurrentModel:
         """The network, freshly initialised."""
         k_cell, k_readout = jax.random.split(key)
         cell = RNNCell(input_size, self.hidden_size, activation=self.activation, key=k_cell)
-        return RecurrentModel(cell, Linear(self.hidden_size, output_size, key=k_readout), input_size, num_symbols)
+        readout = Linear(self.hidden_size, output_size, key=k_readout)
+        return RecurrentModel(cell, readout, input_size, num_symbols, self.relu_readout)

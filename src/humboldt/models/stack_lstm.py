@@ -17,10 +17,15 @@ class StackLSTM:
     hidden_size: int = 256  # appendix A.2
     cell_size: int = 8  # appendix A.2
     num_stacks: int = 1  # released code
+    relu_readout: bool = False  # released code: true. added later: stays out of the identity at its default
 
     def build(self, input_size: int, output_size: int, *, num_symbols: int, key: PRNGKeyArray) -> RecurrentModel:
         """The network, freshly initialised."""
         spec = StackRNN(
-            hidden_size=self.hidden_size, cell_size=self.cell_size, num_stacks=self.num_stacks, controller="lstm"
+            hidden_size=self.hidden_size,
+            cell_size=self.cell_size,
+            num_stacks=self.num_stacks,
+            controller="lstm",
+            relu_readout=self.relu_readout,
         )
         return spec.build(input_size, output_size, num_symbols=num_symbols, key=key)

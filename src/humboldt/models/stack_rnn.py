@@ -22,6 +22,7 @@ class StackRNN:
     cell_size: int = 8  # appendix A.2
     num_stacks: int = 1  # released code
     controller: Controller = "rnn"
+    relu_readout: bool = False  # released code: true. added later: stays out of the identity at its default
 
     def build(self, input_size: int, output_size: int, *, num_symbols: int, key: PRNGKeyArray) -> RecurrentModel:
         """The network, freshly initialised."""
@@ -31,4 +32,5 @@ class StackRNN:
             self.controller, input_size, self.hidden_size, read_size=stack.read_size, key=k_controller
         )
         cell = MemoryCell(controller, stack, drive_size=drive_size, fan_in=fan_in, key=k_reading)
-        return RecurrentModel(cell, Linear(self.hidden_size, output_size, key=k_readout), input_size, num_symbols)
+        readout = Linear(self.hidden_size, output_size, key=k_readout)
+        return RecurrentModel(cell, readout, input_size, num_symbols, self.relu_readout)

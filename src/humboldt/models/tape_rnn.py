@@ -13,7 +13,7 @@ from humboldt.models._recurrent import RecurrentModel
 from humboldt.models._tape import Tape
 
 
-@models.register("tape_rnn", version=1)
+@models.register("tape_rnn", version=2)
 @dataclass(frozen=True, kw_only=True)
 class TapeRNN:
     """An RNN (or LSTM) that holds one or more tapes, and a linear readout."""
@@ -24,6 +24,7 @@ class TapeRNN:
     tape_size: int = 256  # appendix A.2; larger where a sequence could reach further
     jumps_write: bool = False  # appendix A.2: jumps "without writing"; the released code writes first
     controller: Controller = "rnn"
+    relu_readout: bool = False  # released code: true. added later: stays out of the identity at its default
 
     def build(self, input_size: int, output_size: int, *, num_symbols: int, key: PRNGKeyArray) -> RecurrentModel:
         """The network, freshly initialised."""
@@ -40,4 +41,5 @@ class TapeRNN:
             self.controller, input_size, self.hidden_size, read_size=tape.read_size, key=k_controller
         )
         cell = MemoryCell(controller, tape, drive_size=drive_size, fan_in=fan_in, key=k_reading)
-        return RecurrentModel(cell, Linear(self.hidden_size, output_size, key=k_readout), input_size, num_symbols)
+        readout = Linear(self.hidden_size, output_size, key=k_readout)
+        return RecurrentModel(cell, readout, input_size, num_symbols, self.relu_readout)

@@ -24,6 +24,7 @@ class Decoding(NamedTuple):
     begin: Int[Array, ""]  # position of the first `∅`
     source: KeysValues
     past: KeysValues
+    key: PRNGKeyArray | None  # for dropout
 
 
 class EncoderDecoderModel(eqx.Module):
@@ -56,16 +57,23 @@ class EncoderDecoderModel(eqx.Module):
         """
         return self._run(tokens, mask, None)[1]
 
-    def start(self, tokens: Int[Array, " time"]) -> Decoding:
+    def start(
+        self,
+        tokens: Int[Array, " time"],
+        mask: Bool[Array, " time"] | None = None,
+        key: PRNGKeyArray | None = None,
+    ) -> Decoding:
         """The state before the first of these tokens, of which all before the first `∅` must be there already.
 
         What follows the `∅` is not looked at: it may be unknown yet. How long `tokens` is says how many steps there
-        can be.
+        can be. The mask is not needed: no padding stands before the `∅`. With a key, dropout is on, in all steps.
         """
+        del mask
+        k_encoder, k_steps = split_or_none(key, 2)
         begin = self._begin(tokens)
-        encoded, _ = self._encode(tokens, jnp.arange(len(tokens)) < begin, None)
+        encoded, _ = self._encode(tokens, jnp.arange(len(tokens)) < begin, k_encoder)
         past = self.decoder.empty_past(len(tokens))
-        return Decoding(jnp.zeros((), jnp.int32), begin, self.decoder.remember(encoded), past)
+        return Decoding(jnp.zeros((), jnp.int32), begin, self.decoder.remember(encoded), past, k_steps)
 
     def step(self, state: Decoding, token: Int[Array, ""]) -> tuple[Decoding, Float[Array, " out"]]:
         """One token in, the logits after it out: the same numbers as `__call__`, in time linear in the length.
@@ -75,9 +83,11 @@ class EncoderDecoderModel(eqx.Module):
         """
         index = state.position - state.begin
         place = jnp.maximum(index, 0)
-        x = self.target_embedding(token[None], place[None])
+        k_step = None if state.key is None else jax.random.fold_in(state.key, state.position)
+        k_embedding, k_decoder = split_or_none(k_step, 2)
+        x = self.target_embedding(token[None], place[None], key=k_embedding)
         source_mask = jnp.arange(state.source.keys.shape[1]) < state.begin
-        x, notes = self.decoder(x, state.source, source_mask, state.past, first=place)
+        x, notes = self.decoder(x, state.source, source_mask, state.past, first=place, key=k_decoder)
         logits = jnp.where(index >= 0, self.readout(x[0]), 0.0)
         return state._replace(position=state.position + 1, past=notes["past"]), logits
 
@@ -130,6 +140,8 @@ class Transformer:
       as `rope` and `alibi` do there. The code's shift is made for causal attention over equally long sides: here it
       counts from the two ends, and a key further right than that gets a score of the next query's, which has seen the
       symbol that this one is to say.
+    - `relative` among the decoder's own tokens uses their distance; the code's is larger by one (a token is at distance
+      1 from itself), which `relative_shift="code"` gives.
     - `sin_cos` counts from the start (`sin_cos_from="end"`: the source's from its end, like the code). The code counts
       the answer, too, from its end, which is not known before it is written.
     """
@@ -141,6 +153,9 @@ class Transformer:
     dropout: float = 0.1  # released code
     positions: Positions = "sin_cos"  # released code; the paper reports the best of the five
     sin_cos_from: Literal["start", "end"] = "start"  # section 5.4 names Vaswani et al., who count from the start
+    relative_shift: Literal["paper", "code"] = (
+        "paper"  # of the decoder. added later: stays out of the identity at its default
+    )
 
     def __post_init__(self) -> None:
         check_heads(self.width, self.num_heads, self.positions)
@@ -154,7 +169,13 @@ class Transformer:
             Embedding(input_size, self.width, use_sin_cos=use_sin_cos, dropout=self.dropout, key=k_source),
             Blocks(*sizes, positions=self.positions, dropout=self.dropout, key=k_encoder),
             Embedding(input_size, self.width, use_sin_cos=use_sin_cos, dropout=self.dropout, key=k_target),
-            Decoder(*sizes, positions=self.positions, dropout=self.dropout, key=k_decoder),
+            Decoder(
+                *sizes,
+                positions=self.positions,
+                dropout=self.dropout,
+                relative_offset=int(self.relative_shift == "code"),
+                key=k_decoder,
+            ),
             Linear(self.width, output_size, key=k_readout),
             num_symbols,
             self.sin_cos_from,

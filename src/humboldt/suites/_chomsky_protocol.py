@@ -29,12 +29,17 @@ class LengthGeneralisation:
     computation_tokens: int = 0  # appendix A.4: times the input's length; the Tape-RNN tries 0, 1 and 2
     autoregressive: bool = False  # appendix B.7
     gradient_clip: float | None = 1.0  # released code; the paper is silent
-    loss: Literal["mean", "sum"] = "mean"  # over output symbols: algorithm A.1; the released code sums
     precision: Literal["float32", "bfloat16"] = "float32"  # of training; released code
     strings_per_length: int = 512  # released code; the paper is silent
     num_test_lengths: int = 460  # how many lengths are scored at most, spread evenly; 460 are all of them
     data_seed: int = 0
     test_seed: int = 1
+    # What the released code does and the paper does not say: dropout stays on in tests (Transformers), ...
+    test_dropout: bool = False  # added later: stays out of the identity at its default
+    # ... the loss counts the padding of targets that end early, ...
+    train_padding: bool = False  # added later: stays out of the identity at its default
+    # ... and accuracy is pooled over the symbols of a length, which counts a longer target more.
+    pooled_accuracy: bool = False  # added later: stays out of the identity at its default
 
     def __post_init__(self) -> None:
         for name in ("train_lengths", "test_lengths"):
@@ -64,6 +69,8 @@ class LengthGeneralisation:
         return sorted({round(x) for x in np.linspace(first, last, count)}) if count > 1 else [last]
 
 
+#: Settings that are no more, with what they were unless changed: stored runs still have them.
+REMOVED = MappingProxyType({"loss": "mean"})
 #: What the settings say about members is not part of a run's identity: more seeds may be added later.
 OF_MEMBERS = ("learning_rates", "seeds")
 
@@ -145,6 +152,7 @@ def departures(run: Run, members: Sequence[Mapping[str, Any]]) -> list[str]:
     paper = _settings.changed(LengthGeneralisation(), CONTENDERS[run.model].changes)
     swept = CONTENDERS[run.model].sweep
     reference = {
+        **REMOVED,
         **_settings.as_json(paper),
         "model": _settings.as_json(models.get(run.model)()),
         "task": options(run.task),

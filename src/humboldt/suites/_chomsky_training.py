@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
+from jaxtyping import PRNGKeyArray
 
 from humboldt.errors import UsageError
 from humboldt.languages import Batch, Pairs, frame_transduction
@@ -19,7 +21,7 @@ from humboldt.training import Ensemble, MemberKnobs, Recipe, evaluate
 EVALUATION_ROWS = 512  # strings per evaluation batch: enough to fill a CPU, few enough to waste little on padding
 
 
-def frame(cell: Cell, pairs: Pairs) -> Batch:
+def frame(cell: Cell, pairs: Pairs, *, count_padding: bool = False) -> Batch:
     """Strings as the cell's model reads them."""
     protocol = cell.protocol
     return frame_transduction(
@@ -27,6 +29,7 @@ def frame(cell: Cell, pairs: Pairs) -> Batch:
         cell.num_symbols,
         computation_tokens=protocol.computation_tokens,
         autoregressive=protocol.autoregressive,
+        count_padding=count_padding,
     )
 
 
@@ -41,6 +44,11 @@ def answers_from(cell: Cell) -> int | None:
     return cell.num_symbols if cell.protocol.autoregressive else None
 
 
+def dropout_key(cell: Cell, batch: int) -> PRNGKeyArray | None:
+    """For the dropout of a test batch, if it stays on in tests."""
+    return jax.random.fold_in(jax.random.key(cell.protocol.test_seed), batch) if cell.protocol.test_dropout else None
+
+
 def make_ensemble(cell: Cell, members: Sequence[Mapping[str, Any]]) -> Ensemble:
     """The members of one experiment, ready to train."""
     task, protocol = cell.task, cell.protocol
@@ -52,7 +60,7 @@ def make_ensemble(cell: Cell, members: Sequence[Mapping[str, Any]]) -> Ensemble:
         )
 
     def batch(rng: np.random.Generator, length: int, size: int) -> Batch:
-        return frame(cell, task.sample(rng, size, length))
+        return frame(cell, task.sample(rng, size, length), count_padding=protocol.train_padding)
 
     def stream(step: int) -> Batch:
         rng = np.random.default_rng((protocol.data_seed, step))
@@ -64,7 +72,6 @@ def make_ensemble(cell: Cell, members: Sequence[Mapping[str, Any]]) -> Ensemble:
         recipe=Recipe(
             steps=protocol.steps,
             gradient_clip=protocol.gradient_clip,
-            loss=protocol.loss,
             precision=protocol.precision,
         ),
         stream=stream,
@@ -108,9 +115,15 @@ def execute(cell: Cell, members: Sequence[Mapping[str, Any]], checkpoints: Path,
 
     total = len(cell.protocol.scored_lengths()) * cell.protocol.strings_per_length
     correct, counted, lengths = [], [], []
-    for row_lengths, row_counts, batch in evaluation_batches(cell):
+    for index, (row_lengths, row_counts, batch) in enumerate(evaluation_batches(cell)):
         real = row_lengths > 0
-        (result,) = evaluate(trained.weights, trained.static, iter([batch]), own_answers_from=answers_from(cell))
+        (result,) = evaluate(
+            trained.weights,
+            trained.static,
+            iter([batch]),
+            own_answers_from=answers_from(cell),
+            dropout_key=dropout_key(cell, index),
+        )
         correct.append(result[:, real])
         counted.append(row_counts[real])
         lengths.append(row_lengths[real])
@@ -118,7 +131,7 @@ def execute(cell: Cell, members: Sequence[Mapping[str, Any]], checkpoints: Path,
     all_correct, all_counted, all_lengths = np.concatenate(correct, 1), np.concatenate(counted), np.concatenate(lengths)
 
     def scored(member: int) -> tuple[dict[str, float], dict[str, Any]]:
-        curve = accuracy_per_length(all_correct[member], all_counted, all_lengths)
+        curve = accuracy_per_length(all_correct[member], all_counted, all_lengths, pooled=cell.protocol.pooled_accuracy)
         detail = {"lengths": list(curve.lengths), "accuracy": list(curve.accuracy)}
         return {"score": score(curve, *cell.protocol.test_lengths)}, {"accuracy_per_length": detail}
 

@@ -22,6 +22,7 @@ from humboldt.suites._chomsky_protocol import (
     PAPER,
     QUICK,
     QUICK_CELLS,
+    REMOVED,
     TASKS,
     Cell,
     LengthGeneralisation,
@@ -97,7 +98,7 @@ class Chomsky(AbstractSuite):
 
     def cell(self, run: Run) -> Cell:
         """The objects that a run's setting describes."""
-        protocol = {key: value for key, value in run.setting.items() if key not in ("model", "task")}
+        protocol = {key: value for key, value in run.setting.items() if key not in ("model", "task", *REMOVED)}
         return Cell(
             task=tasks.get(f"chomsky/{run.task}")(**run.setting["task"]),  # pyright: ignore[reportArgumentType]
             model=models.get(run.model)(**_settings.from_json(run.setting["model"])),

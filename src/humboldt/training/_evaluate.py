@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int, PyTree
+from jaxtyping import Array, Bool, Int, Key, PRNGKeyArray, PyTree
 
 from humboldt.languages import Batch
 from humboldt.models._recurrent import RecurrentModel
@@ -27,24 +27,27 @@ def count_correct(
     target_mask: Bool[Array, "batch time"],
     num_steps: Int[Array, ""],
     own_answers_from: int | None = None,
+    keys: Key[Array, " batch"] | None = None,
 ) -> Int[Array, "member batch"]:
     """Correct target symbols of every row. Only the first `num_steps` steps hold anything.
 
     `own_answers_from` is for models that are told their previous answer: after the first token of that id, each token
-    is replaced by what the model itself has just said.
+    is replaced by what the model itself has just said. With `keys`, one for each row, dropout is on.
     """
 
     def stepwise(weights: PyTree) -> Array:
         """One time step of all rows after the other, or of as many as there is room for."""
         model = eqx.combine(weights, static)
-        rows = tokens, targets, target_mask
+        rows = tokens, mask, targets, target_mask, keys
         together = _rows_together(model, tokens, num_members)
         if together == len(tokens):
             return step_rows(model, *rows)
         groups = jax.tree.map(lambda x: x.reshape(-1, together, *x.shape[1:]), rows)
         return jax.lax.map(lambda group: step_rows(model, *group), groups).reshape(-1)
 
-    def step_rows(model: PyTree, tokens: Array, targets: Array, target_mask: Array) -> Array:
+    def step_rows(
+        model: PyTree, tokens: Array, mask: Array, targets: Array, target_mask: Array, keys: Array | None
+    ) -> Array:
         """As many steps as hold anything, and no output is kept."""
 
         def body(i: Array, carry: tuple[PyTree, Array, Array]) -> tuple[PyTree, Array, Array]:
@@ -57,12 +60,13 @@ def count_correct(
 
         begin = (tokens == (-1 if own_answers_from is None else own_answers_from)).argmax(1)
         zeros = jnp.zeros(len(tokens), jnp.int32)
-        return jax.lax.fori_loop(0, num_steps, body, (jax.vmap(model.start)(tokens), zeros, zeros))[1]
+        state = jax.vmap(model.start)(tokens, mask, keys)
+        return jax.lax.fori_loop(0, num_steps, body, (state, zeros, zeros))[1]
 
     def at_once(weights: PyTree) -> Array:
         model = eqx.combine(weights, static)
         rows = _rows_at_once(tokens, num_members)
-        logits = jax.lax.map(lambda row: model(*row), (tokens, mask), batch_size=rows)
+        logits = jax.lax.map(lambda row: model(*row[:2], key=row[2]), (tokens, mask, keys), batch_size=rows)
         return (target_mask & (logits.argmax(-1) == targets)).sum(1)
 
     # Models that can go step by step do so where it is cheaper, or where they must.
@@ -94,15 +98,17 @@ def evaluate(
     batches: Iterator[Batch],
     *,
     own_answers_from: int | None = None,
+    dropout_key: PRNGKeyArray | None = None,
 ) -> Iterator[np.ndarray]:
     """Correct target symbols per member and row, shape `(member, batch)`, for each batch.
 
-    Batches should have the same number of rows, and rows of similar length.
+    Batches should have the same number of rows, and rows of similar length. With a `dropout_key` dropout is on, the
+    same for all members.
     """
     count = jax.tree.leaves(weights)[0].shape[0]
     surplus = pad_members(count) - count
     weights = jax.tree.map(lambda x: jnp.concatenate([x, *[x[-1:]] * surplus]), weights)
-    for batch in batches:
+    for i, batch in enumerate(batches):
         num_steps = batch.time
         padded = batch.padded(-(-num_steps // TIME_BUCKET) * TIME_BUCKET)
         correct = count_correct(
@@ -114,5 +120,6 @@ def evaluate(
             jnp.asarray(padded.target_mask),
             jnp.asarray(num_steps),
             own_answers_from,
+            None if dropout_key is None else jax.random.split(jax.random.fold_in(dropout_key, i), len(batch.tokens)),
         )
         yield np.asarray(correct)[:count]

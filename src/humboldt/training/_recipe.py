@@ -8,12 +8,11 @@ import optax
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """Optimiser, number of steps, loss. What differs between members (learning rate, penalty) is not here."""
+    """Optimiser, number of steps, precision. What differs between members (learning rate, penalty) is not here."""
 
     steps: int
     optimiser: Literal["adam", "adamw", "sgd"] = "adam"
     gradient_clip: float | None = 1.0  # largest norm of a member's whole gradient
-    loss: Literal["mean", "sum"] = "mean"  # over the target symbols of one example
     precision: Literal["float32", "bfloat16"] = "float32"  # of the network's arithmetic; weights and loss stay float32
 
     def transformation(self) -> optax.GradientTransformation:

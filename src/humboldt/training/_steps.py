@@ -49,15 +49,15 @@ class Curve(NamedTuple):
 
 
 def example_loss(
-    logits: Float[Array, "time out"], targets: Int[Array, " time"], mask: Bool[Array, " time"], reduction: str
+    logits: Float[Array, "time out"], targets: Int[Array, " time"], mask: Bool[Array, " time"]
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """Cross-entropy in nats and share of correct symbols of one example, over the symbols that count."""
+    """Cross-entropy in nats and share of correct symbols of one example, both means over the symbols that count."""
     log_probabilities = jax.nn.log_softmax(logits.astype(jnp.float32))
     nats = -jnp.take_along_axis(log_probabilities, targets[:, None], 1)[:, 0]
     count = jnp.maximum(mask.sum(), 1).astype(nats.dtype)
     total = jnp.where(mask, nats, 0.0).sum()
     correct = (mask & (logits.argmax(-1) == targets)).sum().astype(nats.dtype) / count
-    return (total / count if reduction == "mean" else total), correct
+    return total / count, correct
 
 
 def train_step(
@@ -69,9 +69,7 @@ def train_step(
         model = eqx.combine(jax.tree.map(lambda w: w.astype(recipe.precision), weights), static)
         keys = jax.random.split(jax.random.fold_in(knobs.key, batch.step), len(batch.tokens))
         logits = jax.vmap(lambda tokens, mask, key: model(tokens, mask, key=key))(batch.tokens, batch.mask, keys)
-        losses, corrects = jax.vmap(example_loss, (0, 0, 0, None))(
-            logits, batch.targets, batch.target_mask, recipe.loss
-        )
+        losses, corrects = jax.vmap(example_loss)(logits, batch.targets, batch.target_mask)
         share = batch.weight / batch.weight.sum()
         loss, accuracy = (share * losses).sum(), (share * corrects).sum()
         leaves = jax.tree.leaves(weights)
