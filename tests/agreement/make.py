@@ -31,6 +31,10 @@ RECURRENT: dict[str, dict[str, Any]] = {
     "tape_rnn": {"hidden_size": 6, "memory_cell_size": 3, "memory_size": 64},
     "ndstack_rnn": {"hidden_size": 6, "stack_symbols": 2, "stack_states": 2, "stack_size": 20, "read_states": True},
 }
+LSTMS: dict[str, dict[str, Any]] = {
+    "lstm": {"hidden_size": 5},
+    "stack_lstm": {"hidden_size": 5, "stack_cell_size": 3, "stack_size": 40},
+}
 ENCODINGS = {"none": "NONE", "sin_cos": "SIN_COS", "alibi": "ALIBI", "relative": "RELATIVE", "rope": "ROTARY"}
 TRANSFORMER = {"embedding_dim": 8, "num_layers": 2, "num_heads": 2, "widening_factor": 2, "dropout_prob": 0.0}
 
@@ -81,10 +85,13 @@ def main() -> None:
 
     # x_1 ... x_n and then one mark for each symbol of the answer
     tokens = np.concatenate([random.integers(SYMBOLS, size=(BATCH, INPUT)), np.full((BATCH, ANSWER), SYMBOLS)], 1)
-    for name, sizes in RECURRENT.items():
-        build = constants.MODEL_BUILDERS[name](output_size=OUTPUTS, return_all_outputs=True, **sizes)
-        freeze(name, lambda x, build=build: build(x, input_length=INPUT), random, tokens=tokens)
 
+    def freeze_recurrent(networks: dict[str, dict[str, Any]]) -> None:
+        for name, sizes in networks.items():
+            build = constants.MODEL_BUILDERS[name](output_size=OUTPUTS, return_all_outputs=True, **sizes)
+            freeze(name, lambda x, build=build: build(x, input_length=INPUT), random, tokens=tokens)
+
+    freeze_recurrent(RECURRENT)
     source = random.integers(SYMBOLS, size=(BATCH, INPUT))
     target = random.integers(OUTPUTS, size=(BATCH, ANSWER))
     for ours, theirs in ENCODINGS.items():
@@ -100,6 +107,7 @@ def main() -> None:
         if ours in ("none", "alibi", "rope"):  # for the others the released decoder does something else: see the docs
             both = constants.MODEL_BUILDERS["transformer"](**options)
             freeze(f"transformer-{ours}", both, random, source=source, target=target)
+    freeze_recurrent(LSTMS)
 
 
 if __name__ == "__main__":

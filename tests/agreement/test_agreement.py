@@ -125,6 +125,38 @@ def test_stack_rnn():
     np.testing.assert_allclose(run(model, frozen.arrays["tokens"]), frozen.arrays["outputs"], rtol=0, atol=EXACT)
 
 
+def gated(frozen: Frozen, core: str, *, read_size: int) -> Replace:
+    """An LSTM's weights. The released one sees input, reading and state as one vector."""
+    path = "cell.controller" if read_size else "cell"
+    inputs, reading, recurrent = np.split(frozen[f"{core}lstm/linear:w"], (SYMBOLS + 1, SYMBOLS + 1 + read_size))
+    found: Replace = [
+        (at(f"{path}.input.weight"), inputs),
+        (at(f"{path}.input.bias"), frozen[f"{core}lstm/linear:b"]),
+        (at(f"{path}.recurrent.weight"), recurrent),
+    ]
+    return [*found, (at("cell.reading.weight"), reading)] if read_size else found
+
+
+def test_lstm():
+    frozen = Frozen("lstm")
+    setting = models.get("lstm")(hidden_size=5, relu_readout=True)
+    model = frozen.model(setting, lambda f: gated(f, "", read_size=0))
+    np.testing.assert_allclose(run(model, frozen.arrays["tokens"]), frozen.arrays["outputs"], rtol=0, atol=EXACT)
+
+
+def test_stack_lstm():
+    frozen = Frozen("stack_lstm")
+    model = frozen.model(
+        models.get("stack_lstm")(hidden_size=5, cell_size=3, relu_readout=True),
+        lambda f: [
+            *gated(f, "stack_rnn_core/~/", read_size=3),
+            *linear(f, "stack_rnn_core/linear", "cell.memory.value"),
+            *linear(f, "stack_rnn_core/linear_1", "cell.memory.action"),
+        ],
+    )
+    np.testing.assert_allclose(run(model, frozen.arrays["tokens"]), frozen.arrays["outputs"], rtol=0, atol=EXACT)
+
+
 def tape(frozen: Frozen) -> Replace:
     core = "tape_input_length_jump_core"
     return [
@@ -242,6 +274,7 @@ def test_transformer(positions: str):
 @pytest.mark.parametrize(
     ("name", "setting", "replace"),
     [
+        ("lstm", {"hidden_size": 5, "relu_readout": False}, lambda f: gated(f, "", read_size=0)),
         ("tape_rnn", {**TAPE, "jumps_write": False}, tape),
         ("ndstack_rnn", {**NDSTACK, "fading": False}, nondeterministic),
         ("transformer_encoder-sin_cos", {**SIZES, "positions": "sin_cos", "sin_cos_from": "start"}, encoder_alone),
