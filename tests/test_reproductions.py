@@ -1,126 +1,174 @@
-"""The numbers in the reproductions' pages are those of the records beside them."""
+"""Every number in the tables of the pages on the Chomsky suite and the pseudo-languages is on record."""
 
-import importlib.util
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
+from pages import ROOT, filled, load, script, tables
 
-BLISS = Path(__file__).parents[1] / "reproductions" / "bliss"
-CHOMSKY = Path(__file__).parents[1] / "reproductions" / "chomsky"
-SYNTAX = Path(__file__).parents[1] / "reproductions" / "syntax"
+from humboldt import published
+
+CHOMSKY = ROOT / "reproductions" / "chomsky" / "README.md"
+SYNTAX = ROOT / "reproductions" / "syntax" / "README.md"
 MODELS = ("transformer_encoder", "transformer_decoder", "bilstm", "lstm")
+TITLES: dict[str, str] = dict(zip(("Encoder", "Decoder", "BiLSTM", "LSTM"), MODELS, strict=True))
 
 
-def tables(page: Path) -> list[list[list[str]]]:
-    """All tables of a page, each as its rows (without the head), each as its cells, without bold."""
-    blocks = re.findall(r"(?:^\|.*\n)+", page.read_text().replace("**", ""), re.MULTILINE)
-    return [[[cell.strip() for cell in row.strip("|").split("|")] for row in b.splitlines()[2:]] for b in blocks]
-
-
-def load(name: str, folder: Path = SYNTAX) -> list[dict[str, Any]]:
-    return json.loads((folder / name).read_text())
-
-
-def script(name: str, folder: Path) -> Any:
-    """A script of a reproduction, as a module."""
-    spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def best_by_cell(name: str, folder: Path, measure: str) -> dict[tuple[str, str, str], dict[str, Any]]:
-    wanted = ("max", measure)
-    return {
-        (r["task"], r["model"], r["setting"]): r for r in load(name, folder) if (r["statistic"], r["measure"]) == wanted
-    }
+def by_cell(records: list[dict[str, Any]]) -> dict[tuple[str, str, str], dict[str, Any]]:
+    return {(r["task"], r["model"], r["setting"]): r for r in records}
 
 
 def test_the_chomsky_table_is_that_of_the_records():
     names = {"RNN": "rnn", "LSTM": "lstm", "Stack-RNN": "stack_rnn"}
-    records = best_by_cell("records.json", CHOMSKY, "score")
-    scores = {(c["task"], c["model"], c["setting"]): c["scores"]["score"] for c in load("curves.json", CHOMSKY)}
-    assert records.keys() == scores.keys()
+    best = [r for r in load("reproductions/chomsky/records.json") if (r["statistic"], r["measure"]) == ("max", "score")]
+    records, curves = by_cell(best), by_cell(load("reproductions/chomsky/curves.json"))
+    assert records.keys() == curves.keys()
+    table, _ = tables(CHOMSKY)
     shown = set()
-    task = model = ""
-    for row in tables(CHOMSKY / "README.md")[0]:
-        task, model = row[0] or task, row[1] or model
-        setting = f"paper, steps={row[2].replace(',', '')}, num_test_lengths=47, strings_per_length=128"
+    for task, model, steps, *cells, seconds in filled(table, 2):
+        setting = f"paper, steps={steps.replace(',', '')}, num_test_lengths=47, strings_per_length=128"
         cell = task, names[model], setting
-        record = records[cell]
-        solved = sum(score >= 90 for score in scores[cell])
-        assert row[3:6] == [f"{record['value']:.1f}", f"{record['published']:.1f}", str(solved)], cell
-        assert record["members"] == len(scores[cell]) == 30
+        record, scores = records[cell], curves[cell]["scores"]["score"]
+        solved = sum(score >= 90 for score in scores)
+        assert cells == [f"{record['value']:.1f}", f"{record['published']:.1f}", str(solved)], cell
+        assert float(seconds.removesuffix(", shared")) == pytest.approx(
+            curves[cell]["wall_seconds_all_members"], abs=0.51
+        )
+        assert record["members"] == len(scores) == 30
         shown.add(cell)
     (other,) = records.keys() - shown  # the longest run on Bucket Sort, of one learning rate: in the text
     assert other[0] == "bucket_sort"
     assert records[other]["members"] == 10
 
 
-def test_the_bliss_table_is_that_of_the_records():
-    names = {"LSTM": "lstm", "Stack-LSTM": "stack_lstm", "Baby-NTM": "baby_ntm"}
-    found = best_by_cell("results.json", BLISS, "b_index")
-    rows = tables(BLISS / "README.md")[1]
-    for task, model, *cells in rows:
-        name, _, order = model.partition(", strings in ")
-        label = "paper, string_order=corpus" if order else "paper"
-        kinds = ("epsilon=0.005", "epsilon=0.005 per_string", "epsilon=0")
-        tolerant, per_string, strict = (found[task.strip("`"), names[name], f"{label} {kind}"] for kind in kinds)
-        wanted = [tolerant["value"], tolerant["published"], per_string["value"], strict["value"], strict["published"]]
-        if order:  # which the paper does not have as rows of their own
-            wanted[1], wanted[4] = (found[task.strip("`"), names[name], f"paper {k}"]["published"] for k in kinds[::2])
-        assert cells == wanted, (task, model)
-    assert {(task, model) for task, model, *_ in rows} >= {
-        (f"`{task}`", model) for task in {task for task, *_ in found} for model in names
-    }
+def test_the_table_of_missing_duplicate_is_that_of_the_record():
+    _, table = tables(CHOMSKY)
+    lengths = ("10", "20", "30", "40", "41", "61", "81", "181", "500")
+    wanted = []
+    for record in load("reproductions/chomsky/missing_duplicate_released.json"):
+        s = record["settings"]
+        setting = ["released", s["hidden_size"], s["batch_size"], s["learning_rate"], f"{s['steps']:,}"]
+        for network in record["networks"]:
+            scores = [
+                *(network["accuracy_per_length"][length] for length in lengths),
+                network["mean_accuracy_above_40"],
+            ]
+            wanted.append([*map(str, setting), str(network["seed"]), *(f"{score:.1f}" for score in scores)])
+    assert table == wanted
+    (quick,) = load("reproductions/chomsky/missing_duplicate_quick.json")
+    assert quick["scores"]["score"] == [100.0] * 10
+
+
+def test_what_the_text_says_of_bucket_sort_is_on_record():
+    text = " ".join(CHOMSKY.read_text(encoding="utf-8").split())
+    bucket_sort = [c for c in load("reproductions/chomsky/curves.json") if c["task"] == "bucket_sort"]
+    curves = {c["setting"].split("steps=")[1].split(",")[0]: c for c in bucket_sort}
+    curve = curves["25000"]["best"]["accuracy_per_length"]
+    at = dict(zip(curve["lengths"], curve["accuracy"], strict=True))
+    said = re.search(r"it falls off: (.*?)\.", text)
+    assert said
+    pairs = re.findall(r"(\d+)% at (\d+)", said[1])
+    assert len(pairs) == 4
+    assert all(round(100 * at[int(length)]) == int(percent) for percent, length in pairs)
+    spans = re.search(
+        r"have (\d+) to (\d+) after 10,000 steps, (\d+) to (\d+) after 25,000, and (\d+) to (\d+) after 40,000", text
+    )
+    assert spans
+    for i, steps in enumerate(("10000", "25000", "40000")):
+        scores = [
+            score
+            for member, score in zip(curves[steps]["scored"], curves[steps]["scores"]["score"], strict=True)
+            if member["learning_rate"] == 5e-4
+        ]
+        assert len(scores) == 10
+        assert [round(min(scores)), round(max(scores))] == [int(x) for x in spans.groups()[2 * i : 2 * i + 2]]
 
 
 def test_the_pseudo_languages_table_is_that_of_the_records():
     found = {}
-    for r in load("records.json"):
+    for r in load("reproductions/syntax/records.json"):
         if r["statistic"] == "max" and r["members"] == 30 and "sizes" not in r["setting"]:
             terminals = re.search(r"terminals=(\d+)", r["setting"])[1]  # pyright: ignore[reportOptionalSubscript]
             found[r["task"], terminals, r["model"], r["measure"]] = r
-    task = terminals = ""
     checked = 0
-    for row in tables(SYNTAX / "README.md")[0]:
-        task, terminals = row[0].strip("`") or task, row[1] or terminals
-        measure = {"in": "in_dist", "out": "out_of_dist"}[row[2]]
-        for model, cell in zip(MODELS, row[3:7], strict=True):
-            record = found.get((task, terminals, model, measure))
-            wanted = f"{record['value']:.2f} ({record['published']:.2f})" if record else "–"
-            assert cell == wanted, (task, terminals, model, measure)
+    for task, terminals, split, *cells, shortcut in filled(tables(SYNTAX)[0], 2):
+        measure = {"in": "in_dist", "out": "out_of_dist"}[split]
+        for model, cell in zip(MODELS, cells, strict=True):
+            record = found[task, terminals, model, measure]
+            assert cell == f"{record['value']:.2f} ({record['published']:.2f})", (task, terminals, model, measure)
+            assert shortcut == f"{found[task, terminals, model, f'{measure}_shortcut']['value']:.2f}"
             checked += 1
     assert checked == 4 * 2 * 2 * 4
 
 
 def test_the_distances_between_columns_are_those_of_the_script(capsys: pytest.CaptureFixture[str]):
-    script("columns", SYNTAX).main()
+    script("reproductions/syntax/columns.py").main()
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     between_printed = {frozenset(line[:2]): line[2:] for line in lines[1:7]}
-    by_measure = {lines[7][0]: lines[8:12], lines[12][0]: lines[13:17]}
-    _, printed, out, inside, *_ = tables(SYNTAX / "README.md")
-    titles: dict[str, str] = dict(zip(("Encoder", "Decoder", "BiLSTM", "LSTM"), MODELS, strict=True))
+    by_measure = {lines[9][0]: lines[10:14], lines[14][0]: lines[15:19]}
+    _, printed, out, inside, *_ = tables(SYNTAX)
     for pair, *distances in printed:
-        assert distances == between_printed.pop(frozenset(titles[name] for name in pair.split(" and ")))
+        assert distances == between_printed.pop(frozenset(TITLES[name] for name in pair.split(" and ")))
     assert not between_printed
+    text = " ".join(SYNTAX.read_text(encoding="utf-8").split())
+    for line, form in zip(
+        lines[7:9],
+        (
+            "in {} rows and farther in {} in distribution (sign test: p = {})",
+            "in {} and {} out of distribution (p = {})",
+        ),
+        strict=True,
+    ):
+        nearer, farther, p = re.findall(r"(\d+) rows, farther: (\d+), sign test ([\d.]+),", " ".join(line))[0]
+        assert form.format(nearer, farther, p) in text
     for measure, table in (("out_of_dist", out), ("in_dist", inside)):
         assert [row[1:] for row in table] == [line[1:] for line in by_measure[measure]]
 
 
 def test_the_comparison_of_sizes_is_that_of_the_first_three_seeds():
     best = {}
-    for c in load("curves.json"):
+    for c in load("reproductions/syntax/curves.json"):
         first = [i for i, member in enumerate(c["scored"]) if member["seed"] < 3]
         size = "counted" if "sizes=counted" in c["setting"] else "stated"
         if c["task"] == "nested_dependency" and len(first) == 9:
             scores = [max(c["scores"][measure][i] for i in first) for measure in ("in_dist", "out_of_dist")]
             best[c["setting"].split("terminals=")[1].split(",")[0], size, c["model"]] = scores
-    rows = [row for row in tables(SYNTAX / "README.md")[4] if not row[1].startswith("paper")]
+    for terminals in ("2", "100"):
+        where = {
+            "language": "nested_dependency",
+            "terminals": terminals,
+            "distribution": "zipf",
+            "paper_table": "table_2",
+        }
+        for model in MODELS:
+            printed = [
+                published.lookup("syntax", "accuracy", architecture=model, split=s, **where)
+                for s in ("in-dist", "out-of-dist")
+            ]
+            best[terminals, "paper (10 seeds)", model] = [float(value) for value in printed if value]
+    rows = tables(SYNTAX)[4]
     for terminals, size, *shown in rows:
         assert shown == ["{:.2f} / {:.2f}".format(*best[terminals, size, model]) for model in MODELS]
-    assert len(rows) == 4
+    assert len(rows) == 6
+
+
+def test_the_speed_of_the_classifiers_is_that_of_the_benchmark():
+    text = (ROOT / "benchmarks" / "records" / "syntax_training-h200.jsonl").read_text(encoding="utf-8")
+    decoder, place, records = json.JSONDecoder(), 0, {}
+    while place < len(text.rstrip()):
+        record, place = decoder.raw_decode(text, place)
+        place += len(text[place:]) - len(text[place:].lstrip())
+        records[record["model"], record["precision"]] = record
+    *_, table = tables(SYNTAX)
+    assert len(tables(SYNTAX)) == 6  # all of them are checked here
+    for title, precision, members, *speeds in table:
+        record = records[{"LSTM": "lstm", "Transformer encoder": "transformer_encoder"}[title], precision]
+        together, alone = record["ensemble"], record["baseline_one_member"]
+        assert int(members) == together["members"]
+        wanted = (
+            together["strings_per_second_per_member"],
+            together["strings_per_second"],
+            alone["strings_per_second"],
+        )
+        assert speeds == [f"{speed:,.0f}" for speed in wanted]

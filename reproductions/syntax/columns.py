@@ -11,6 +11,8 @@ import json
 from itertools import combinations
 from pathlib import Path
 
+from scipy.stats import binomtest
+
 from humboldt import published
 
 MODELS = ("transformer_encoder", "transformer_decoder", "bilstm", "lstm")
@@ -26,13 +28,29 @@ def printed(record: dict[str, str], column: str) -> float:
     return float(accuracy)
 
 
-def printed_distances() -> dict[tuple[str, str], tuple[float, float]]:
-    """For each two columns, how far apart they are in the paper, in and out of distribution."""
-    printed = {
+def paper_table() -> dict[tuple[str, str, str, str], float]:
+    """The paper's Table 2: model, split, language, terminals."""
+    return {
         (row["architecture"], row["split"], row["language"], row["terminals"]): float(row["accuracy"])
         for row in published.rows("syntax")
         if row["paper_table"] == "table_2"
     }
+
+
+def nearer_to_bilstm(split: str) -> tuple[int, int]:
+    """In how many rows the printed Decoder is nearer to the printed BiLSTM than to the printed Encoder, and farther."""
+    printed = paper_table()
+    nearer = farther = 0
+    for at in {key[2:] for key in printed}:
+        decoder = printed["transformer_decoder", split, *at]
+        bilstm, encoder = (abs(decoder - printed[m, split, *at]) for m in ("bilstm", "transformer_encoder"))
+        nearer, farther = nearer + (bilstm < encoder), farther + (bilstm > encoder)
+    return nearer, farther
+
+
+def printed_distances() -> dict[tuple[str, str], tuple[float, float]]:
+    """For each two columns, how far apart they are in the paper, in and out of distribution."""
+    printed = paper_table()
     places = sorted({key[2:] for key in printed})
 
     def distance(first: str, second: str, split: str) -> float:
@@ -50,6 +68,13 @@ def main() -> None:
     print(f"{'printed':42}", *(f"{measure:>12}" for measure in SPLITS))
     for (first, second), (inside, out) in printed_distances().items():
         print(f"{first:20} {second:20}  {inside:12.1f} {out:12.1f}")
+    for split in SPLITS.values():
+        nearer, farther = nearer_to_bilstm(split)
+        p = binomtest(nearer, nearer + farther).pvalue
+        print(
+            f"printed Decoder nearer to BiLSTM than to Encoder: {nearer} rows, farther: {farther}, "
+            f"sign test {p:.2f}, {split}"
+        )
     records = json.loads((Path(__file__).parent / "records.json").read_text())
     whole = [r for r in records if r["statistic"] == "max" and r["members"] == 30 and "sizes" not in r["setting"]]
     for measure in SPLITS:

@@ -1,0 +1,74 @@
+"""What the page of findings says is what its scripts and records give."""
+
+from pages import ROOT, load, script
+
+TEXT = " ".join((ROOT / "docs" / "findings.md").read_text(encoding="utf-8").split())
+
+
+def test_what_the_printed_tables_say_of_themselves():
+    tables = script("reproductions/printed_tables.py")
+    repeated, cells = tables.repeated_syntax_cells()
+    assert repeated == cells
+    assert f"All {cells} accuracies" in TEXT
+    quartered, cells = tables.quartered_cells()
+    assert quartered == cells
+    assert f"All {cells} non-zero description lengths" in TEXT
+    above = tables.means_above_maxima()
+    assert len(above) == 2
+    for task, model, mean, best in above:
+        names = {
+            "compute_sqrt": "Compute Sqrt",
+            "bucket_sort": "Bucket Sort",
+            "lstm": "LSTM",
+            "transformer": "Transformer",
+        }
+        assert f"{names[task]}, {names[model]}, {mean} above {best}" in TEXT
+
+
+def test_weights_by_size_are_those_of_the_page_on_syntax():
+    tables = script("reproductions/printed_tables.py")
+    page = (ROOT / "docs" / "syntax.md").read_text(encoding="utf-8")
+    for count in (
+        tables.recurrent_weights(256, 256),
+        tables.recurrent_weights(256, 256, layers=2),
+        tables.recurrent_weights(128, 128, directions=2),
+        tables.recurrent_weights(128, 256, directions=2),
+        tables.transformer_weights(128, 1024, 3),
+        tables.transformer_weights(128, 1024, 4),
+    ):
+        assert f"| {count:,} |" in page
+
+
+def test_members_that_meet_the_lenient_criterion_on_an_bn_without_counting():
+    entries = [e for e in load("reproductions/bliss/met.json") if e["task"] == "an_bn"]
+    lstms = [e for e in entries if e["model"] == "lstm"]
+    corpus_order = [
+        e for e in entries if e["model"] == "stack_lstm" and "corpus" in e["setting"] and e["train_size"] == 100
+    ]
+    assert len(lstms) == 12
+    assert len(corpus_order) == 1
+    for entry in lstms + corpus_order:
+        (score,) = (s for s in entry["scores"] if s["measure"] == "M_det")
+        assert score["errors"] == 1_000_000 // entry["train_size"]  # as many as there are test strings
+
+
+def test_the_distances_between_columns():
+    columns = script("reproductions/syntax/columns.py")
+    between = columns.printed_distances()
+    encoder = between["transformer_encoder", "transformer_decoder"]
+    bilstm = between["transformer_decoder", "bilstm"]
+    assert f"{bilstm[0]:.1f} points (in distribution) and {bilstm[1]:.1f} (out) from the BiLSTM" in TEXT
+    assert f"{encoder[0]:.1f} and {encoder[1]:.1f} from the Encoder" in TEXT
+    for split, name in (("in-dist", "in distribution"), ("out-of-dist", "rows out of distribution")):
+        nearer, farther = columns.nearer_to_bilstm(split)
+        assert f"in {nearer} of {nearer + farther} {name}" in TEXT
+
+
+def test_the_networks_for_three_letters():
+    found = {r["name"]: r for r in load("reproductions/bliss/mdlrnn/results.json")}
+    right, wrong = found["an_bn_cn_100_paper_seed_100"], found["an_bn_cn_100_paper_seed_101"]
+    assert right["measures"]["met_0"] and not wrong["measures"]["met_0"]
+    assert wrong["measures"]["mdl"] < right["known"]["mdl"] < right["measures"]["mdl"]
+    for length in (wrong["measures"]["mdl"], right["known"]["mdl"], right["measures"]["mdl"]):
+        assert f"{length:.1f}" in TEXT
+    assert wrong["measures"]["largest_n"] == 14
