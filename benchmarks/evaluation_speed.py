@@ -9,15 +9,11 @@ two cores of the same kind of machine.
 import argparse
 import time
 
-import equinox as eqx
-import jax
 from _record import report
 
-from humboldt.suites._base import Request
-from humboldt.suites._chomsky_training import build, evaluation_batches
-from humboldt.suites.chomsky import Chomsky
-from humboldt.training import evaluate
-from humboldt.training._members import stack_weights
+from humboldt.suites import suites
+from humboldt.suites.base import Request
+from humboldt.suites.chomsky.problem import Transduction
 
 
 def main() -> None:
@@ -25,16 +21,14 @@ def main() -> None:
     parser.add_argument("--model", default="rnn")
     parser.add_argument("--task", default="parity_check")
     options = parser.parse_args()
-    suite = Chomsky()
-    (experiment,) = suite.plan(Request([options.task], [options.model], "paper"))
-    cell = suite.cell(experiment.run)
-    _, static = eqx.partition(build(cell, jax.random.key(0)), eqx.is_inexact_array)
-    weights = stack_weights(lambda key: build(cell, key), [0])
+    suite = suites.get("chomsky")
+    (experiment,) = suite.plan(Request((options.task,), (options.model,), "paper"))
+    parts = suite.restore(experiment.training, experiment.evaluations[0])
+    predictor, _ = suite.engine(parts.contender).sample(suite.job(parts, experiment.members[:1]))
     begin = time.perf_counter()
     rows = 0
-    for _, _, batch in evaluation_batches(cell):
-        (correct,) = evaluate(weights, static, iter([batch]))
-        rows += correct.shape[1]
+    for _, _, batch in Transduction(parts.task, parts.protocol).test_batches():
+        rows += predictor.correct(batch).shape[1]
     seconds = time.perf_counter() - begin
     report(
         "evaluation_speed",

@@ -6,15 +6,14 @@ Batches of 512 strings of 4 to 30 symbols, as in the paper. The baseline is one 
 """
 
 import argparse
-from typing import Any
 
 import jax
 from _record import measure, report
 
 from humboldt.suites import suites
-from humboldt.suites._base import Request
-from humboldt.suites._syntax_training import make_ensemble
-from humboldt.training._stream import make_chunk
+from humboldt.suites.base import Request
+from humboldt.training.engines.jax import make_ensemble
+from humboldt.training.ensemble.stream import make_chunk
 
 
 def main() -> None:
@@ -29,27 +28,27 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     settings = {name: getattr(options, name) for name in ("terminals", "sizes", "precision")}
-    suite: Any = suites.get("syntax")
+    suite = suites.get("syntax")
     (experiment,) = suite.plan(Request((options.task,), (options.model,), "paper", options.members, settings))
-    cell = suite.cell(experiment.run)
+    parts = suite.restore(experiment.training, experiment.evaluations[0])
 
     def rate(members: int) -> dict[str, float]:
-        ensemble = make_ensemble(cell, experiment.members[:members])
-        chunk = make_chunk(ensemble.stream, 0, options.steps, ensemble.chunk_steps, ensemble.buckets)
-        state = [ensemble.fresh()[0]]
+        ensemble = make_ensemble(suite.job(parts, experiment.members[:members]))
+        chunk = make_chunk(ensemble.problem.batch, 0, options.steps, ensemble.chunk_steps, ensemble.buckets)
+        state = [ensemble.fresh().learners]
 
         def work() -> None:
             state[0], _ = jax.block_until_ready(ensemble.advance(state[0], chunk))
 
         seconds = measure(work, repeats=options.repeats)
-        strings = options.steps * cell.protocol.batch_size
+        strings = options.steps * parts.protocol.batch_size
         return {
             "members": members,
             "compile_seconds": round(seconds["first"] - seconds["median"], 2),
             "milliseconds_per_step": round(1000 * seconds["min"] / options.steps, 2),
             "strings_per_second_per_member": round(strings / seconds["min"], 1),
             "strings_per_second": round(members * strings / seconds["min"], 1),
-            "paper_training_seconds": round(cell.protocol.steps * seconds["min"] / options.steps, 1),
+            "paper_training_seconds": round(parts.protocol.steps * seconds["min"] / options.steps, 1),
         }
 
     alone, together = rate(1), rate(options.members)
@@ -61,7 +60,7 @@ def main() -> None:
             "terminals": int(options.terminals),
             "sizes": options.sizes,
             "precision": options.precision,
-            "batch": cell.protocol.batch_size,
+            "batch": parts.protocol.batch_size,
             "ensemble": together,
             "baseline_one_member": alone,
             "speed_up": round(together["strings_per_second"] / alone["strings_per_second"], 1),

@@ -12,11 +12,29 @@ import jax
 import numpy as np
 from _record import measure, report
 
-from humboldt.languages import Batch, Pairs, frame_transduction
+from humboldt.languages import Batch, Pairs, ProblemKind, frame_transduction
 from humboldt.models import _unroll, models
-from humboldt.training import Ensemble, MemberKnobs, Recipe
+from humboldt.training.base import AbstractProblem, MemberRecipe, Recipe
+from humboldt.training.ensemble.train import Ensemble
 
 BASELINE = {"rnn": 36.0, "lstm": 12.6, "stack_rnn": 9.5, "tape_rnn": 2.1}
+
+
+class Reversal(AbstractProblem):
+    """Random strings of the given lengths in turn, backwards."""
+
+    kind = ProblemKind.TRANSDUCTION
+    symbols, input_size, output_size, num_symbols = ("a", "b"), 3, 2, 2
+
+    def __init__(self, batch_size: int, lengths: list[int]) -> None:
+        self.batch_size, self.lengths = batch_size, lengths
+        self.longest = 2 * max(lengths)
+        self.buckets = tuple(sorted({2 * length for length in lengths}))
+
+    def batch(self, step: int) -> Batch:
+        shape = self.batch_size, self.lengths[step % len(self.lengths)]
+        strings = np.random.default_rng(step).integers(0, 2, shape)
+        return frame_transduction(Pairs.full(strings, strings[:, ::-1]), 2)
 
 
 def main() -> None:
@@ -32,22 +50,15 @@ def main() -> None:
     if options.unroll:
         _unroll.UNROLL = options.unroll
     lengths = [int(length) for length in options.lengths.split(",")]
-
-    def stream(step: int) -> Batch:
-        strings = np.random.default_rng(step).integers(0, 2, (options.batch, lengths[step % len(lengths)]))
-        return frame_transduction(Pairs.full(strings, strings[:, ::-1]), 2)
-
     spec = models.get(options.model)()
     ensemble = Ensemble(
         build=lambda key: spec.build(3, 2, num_symbols=2, key=key),
-        members=[MemberKnobs(seed, 1e-3) for seed in range(options.members)],
+        members=[MemberRecipe(seed, 1e-3) for seed in range(options.members)],
         recipe=Recipe(steps=20, precision=options.precision),
-        stream=stream,
-        longest=2 * max(lengths),
+        problem=Reversal(options.batch, lengths),
     )
-    ensemble.buckets = tuple(sorted({2 * length for length in lengths}))
     chunk = ensemble.chunk(0)
-    state = [ensemble.fresh()[0]]
+    state = [ensemble.fresh().learners]
 
     def work() -> None:
         state[0], _ = jax.block_until_ready(ensemble.advance(state[0], chunk))

@@ -9,18 +9,22 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from humboldt.store import Result, Run, State, Store
+from humboldt.store import Scores, State
+from humboldt.suites import suites
+from humboldt.suites.cells import heading_of
+from humboldt.suites.reading import stored
 
 
-def cell(run: Run, results: list[Result], measure: str) -> dict[str, Any]:
+def experiment(scores: Scores, measure: str) -> dict[str, Any]:
     """One experiment. Scores and curves are in percent, three digits are enough for a picture."""
+    training, results = scores.training, scores.results
     finished = [result for result in results if result.state is State.FINISHED]
     best = max(finished, key=lambda result: result.measures[measure])
     detail = {name: best.detail[name] for name in ("accuracy_per_length", "training")}
     return {
-        "task": run.task,
-        "model": run.model,
-        "setting": run.label,
+        "task": training.task,
+        "model": training.model,
+        "setting": str(heading_of(suites.get(training.suite), scores)),
         "members": len(results),
         "states": Counter(result.state.value for result in results),
         "wall_seconds_all_members": round(sum(result.seconds for result in results), 1),
@@ -43,8 +47,8 @@ def rounded(value: Any) -> Any:
 def main() -> None:
     """Prints one JSON list."""
     folder, suite, measure = sys.argv[1:]
-    cells = [cell(run, results, measure) for run, results in Store.open(Path(folder)).runs(suite)]
-    print("[" + ",\n".join(json.dumps(rounded(x)) for x in cells) + "]")
+    experiments = [experiment(scores, measure) for scores in stored(Path(folder), suite)]
+    print("[" + ",\n".join(json.dumps(rounded(x)) for x in experiments) + "]")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,9 @@ import json
 import sys
 from pathlib import Path
 
-from humboldt.store import Store
+from humboldt.suites import suites
+from humboldt.suites.cells import heading_of
+from humboldt.suites.reading import stored
 
 KEPT = ("measure", "epsilon", "errors", "steps", "met_over_test_set", "met_per_string")
 
@@ -15,24 +17,25 @@ KEPT = ("measure", "epsilon", "errors", "steps", "met_over_test_set", "met_per_s
 def main() -> None:
     """Prints one JSON list: every member that meets some criterion, with the scores taken to the end."""
     found = []
-    for run, results in Store.open(Path(sys.argv[1])).runs("bliss"):
-        for result in results:
+    for evaluated in stored(Path(sys.argv[1]), "bliss"):
+        training = evaluated.training
+        for result in evaluated.results:
             if not any(value for name, value in result.measures.items() if name.startswith("met_")):
                 continue
             scores = [{name: score[name] for name in KEPT} for score in result.detail["scores"] if score["complete"]]
             network = {
-                name: run.setting["model"][name]
+                name: training.setting["model"][name]
                 for name in ("hidden_size", "stack_size")
-                if name in run.setting["model"]
+                if name in training.setting["model"]
             }
             which = {
-                "task": run.task,
-                "model": run.model,
-                "setting": run.label,
-                "train_size": 1000 // run.setting["factor"],
+                "task": training.task,
+                "model": training.model,
+                "setting": str(heading_of(suites.get("bliss"), evaluated)),
+                "train_size": 1000 // training.setting["factor"],
             }
             found.append(
-                {**which, "epochs": run.setting["epochs"], **network, "member": result.member, "scores": scores}
+                {**which, "epochs": training.setting["epochs"], **network, "member": result.member, "scores": scores}
             )
     print("[" + ",\n".join(json.dumps(entry) for entry in found) + "]")
 

@@ -1,9 +1,8 @@
-"""Every member's verdict at both margins, from results folders of runs with `evaluate=all`.
+"""Every member's verdict at both margins, from results folders.
 
 python reproductions/bliss/verdicts.py FOLDER ... > reproductions/bliss/verdicts.json
 
-A run without that setting does not ask a member at ε = 0.005 once another member of its experiment has met it, so its
-members can be counted at ε = 0 only.
+Results of version 0.1 may lack the verdict at ε = 0.005 of members that were not read for it: they are left out.
 """
 
 import json
@@ -11,31 +10,32 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from humboldt.store import Store
+from humboldt.suites.reading import stored
 
 
 def members(folder: Path) -> list[dict[str, Any]]:
     """One entry for each member."""
     return [
         {
-            "task": run.task,
-            "model": run.model,
-            "train_size": 10 ** run.setting["order"] // run.setting["factor"],
-            "string_order": run.setting["string_order"],
-            "epochs": run.setting["epochs"],
-            "stack_size": run.setting["model"].get("stack_size"),
+            "task": scores.training.task,
+            "model": scores.training.model,
+            "train_size": 10 ** scores.training.setting["order"] // scores.training.setting["factor"],
+            "string_order": scores.training.setting["string_order"],
+            "epochs": scores.training.setting["epochs"],
+            "stack_size": scores.training.setting["model"].get("stack_size"),
             "seed": result.member["seed"],
             "met": {name[4:]: bool(value) for name, value in result.measures.items() if name.startswith("met_")},
             "errors": {
                 f"{score['epsilon']:g}": [score["errors"], score["steps"]]
                 for score in result.detail["scores"]
-                if score["complete"] and score["measure"] == ("M_cat" if run.task.startswith("dyck") else "M_det")
+                if score["complete"]
+                and score["measure"] == ("M_cat" if scores.training.task.startswith("dyck") else "M_det")
             },
             "largest_n": result.measures["largest_n"],
         }
-        for run, results in Store.open(folder).runs("bliss")
-        if run.setting["evaluate"] == "all"
-        for result in results
+        for scores in stored(folder, "bliss")
+        for result in scores.results
+        if "met_0.005" in result.measures
     ]
 
 

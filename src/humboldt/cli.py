@@ -27,7 +27,7 @@ from humboldt.suites.base import Experiment
 from humboldt.suites.capabilities import OffersCheck, OffersData
 from humboldt.suites.reading import records as records_of
 from humboldt.suites.reading import tables as tables_of
-from humboldt.suites.reading import unknown_suite_tables, upgrade
+from humboldt.suites.reading import stored, unknown_suite_tables
 
 app = typer.Typer(
     help="Does a sequence model make infinite use of finite means? Five published benchmarks, one command.",
@@ -200,7 +200,7 @@ def show(
         told = [f"{f.task} · {f.model} {json.dumps(f.member)}:\n{f.error}" for f in Store.open(folder).failures(suite)]
         print("\n".join(told) or "Nothing has failed.")
         return
-    found = Store.open(folder, upgrade).scores(suite)
+    found = stored(folder, suite)
     records, tables = [], list[Table]()
     for name in dict.fromkeys(scores.training.suite for scores in found):
         own = [scores for scores in found if scores.training.suite == name]

@@ -12,12 +12,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from humboldt.mdl import Network, description_length, published_networks, to_svg
+from humboldt.mdl import Network, NetworkStepper, description_length, published_networks, to_svg
 from humboldt.mdl.activations import PAPER_ACTIVATIONS
-from humboldt.store import Store
 from humboldt.suites import suites
-from humboldt.suites._bliss_scoring import Scorer
-from humboldt.suites._bliss_search import corpus_trie, score
+from humboldt.suites.bliss.problem import NextSymbol
+from humboldt.suites.bliss.scoring import Scorer
+from humboldt.suites.cells import heading_of
+from humboldt.suites.reading import stored
+from humboldt.training.engines.search import ROWS, corpus_trie
 
 HERE = Path(__file__).parent
 PUBLISHED = {"an_bn": "an_bn_figure_4", "dyck_1": "dyck_1"}
@@ -33,23 +35,24 @@ def known_network(task: str) -> Network | None:
 
 def main(folder: str) -> None:
     """Reads the store, writes the files, prints the table."""
-    suite: Any = suites.get("bliss")
+    suite = suites.get("bliss")
     rows: dict[str, dict[str, Any]] = {}
-    for run, results in Store.open(Path(folder)).runs("bliss"):
-        cell = suite.cell(run)
-        trie, known = corpus_trie(cell), known_network(run.task)
+    for scores in stored(Path(folder), "bliss"):
+        training, parts = scores.training, suite.restore(scores.training, scores.evaluation)
+        problem = NextSymbol(parts.task, parts.protocol)
+        trie, known = corpus_trie(problem), known_network(training.task)
         beside = None
-        if known is not None and cell.model.activations == "paper":
+        if known is not None and parts.model.activations == "paper":
             length = description_length(known, trie, PAPER_ACTIVATIONS)
-            measures, _ = score(Scorer(cell), known)
+            measures, _ = Scorer(problem).score(lambda longest, known=known: (NetworkStepper(known), ROWS))
             beside = {
                 "mdl": length.total,
                 "grammar": length.grammar,
                 "data": length.data,
                 "met": measures["met_0"] == 1,
             }
-        for result in results:
-            name = f"{run.task}_{cell.sizes.train}_{cell.model.activations}_seed_{result.member['seed']}"
+        for result in scores.results:
+            name = f"{training.task}_{problem.sizes.train}_{parts.model.activations}_seed_{result.member['seed']}"
             search = result.detail["search"]
             if name in rows and rows[name]["search"]["generations"] > search["generations"]:
                 continue  # of two searches from the same seed the longer one went through the other
@@ -58,9 +61,9 @@ def main(folder: str) -> None:
             (HERE / f"{name}.svg").write_text(to_svg(network), encoding="utf-8")
             rows[name] = {
                 "name": name,
-                "label": run.label,
-                "versions": run.versions,
-                "factor": cell.factor,
+                "label": str(heading_of(suite, scores)),
+                "versions": training.versions,
+                "factor": training.setting["factor"],
                 "member": result.member,
                 "measures": result.measures,
                 "search": search,

@@ -1,11 +1,12 @@
 """From a store to records and tables: what every suite's results go through."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from humboldt.errors import HumboldtError
 from humboldt.identity import Evaluation, Training
 from humboldt.report.tables import Record, Table
-from humboldt.store import Scores, State, Written, as_written
+from humboldt.store import Scores, State, Store, Written, as_written
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.cells import Cell, Sorted, plain_table, sort_results
@@ -17,6 +18,11 @@ def upgrade(written: Written) -> tuple[Training, Evaluation | None]:
     if written.suite not in suites:
         return as_written(written)
     return suites.get(written.suite).read(written)
+
+
+def stored(folder: Path, suite: str | None = None) -> list[Scores]:
+    """What a results folder holds, in today's words."""
+    return Store.open(folder, upgrade).scores(suite)
 
 
 def records(suite: AbstractSuite, found: Sequence[Scores]) -> list[Record]:
