@@ -10,8 +10,8 @@ from pages import ROOT, filled, load, script, tables
 from humboldt import published
 from humboldt.languages.bliss import get
 from humboldt.measures.bliss import evaluate
-from humboldt.models.mdl import WIDE_ACTIVATIONS, Network, Stepper, description_length
-from humboldt.suites._bliss_search import ROWS, GraphStepper
+from humboldt.mdl import WIDE_ACTIVATIONS, Network, NetworkStepper, Stepper, description_length
+from humboldt.training.engines.search import ROWS
 
 BLISS = ROOT / "reproductions" / "bliss" / "README.md"
 MDL = ROOT / "reproductions" / "bliss" / "mdlrnn" / "README.md"
@@ -219,7 +219,7 @@ def test_the_networks_with_the_wide_set_of_activations_are_as_said():
             assert here == f"{length.total:.1f} = {length.grammar} + {length.data:.1f}"
             language = get(task)
             found = evaluate(
-                language.test_set(after=0, count=1000), GraphStepper(network), epsilons=(0.0,), most_rows=ROWS
+                language.test_set(after=0, count=1000), NetworkStepper(network), epsilons=(0.0,), most_rows=ROWS
             )
             reached = found.score(language.measure, 0.0).largest_accepted
             assert right == ("for every n up to 1,000" if reached == 1000 else f"no: wrong from n = {reached + 1} on")

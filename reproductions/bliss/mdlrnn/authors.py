@@ -27,12 +27,12 @@ from typing import Any
 import numpy as np
 
 from humboldt.languages.bliss import get
-from humboldt.models import models
-from humboldt.models.mdl import Edge, Network, Unit, Weight, description_length
-from humboldt.models.mdl.activations import PAPER_ACTIVATIONS
-from humboldt.suites._bliss_protocol import Cell, Induction
-from humboldt.suites._bliss_scoring import Scorer
-from humboldt.suites._bliss_search import corpus_trie, score
+from humboldt.mdl import Edge, Network, NetworkStepper, Unit, Weight, description_length
+from humboldt.mdl.activations import PAPER_ACTIVATIONS
+from humboldt.suites.bliss.problem import NextSymbol
+from humboldt.suites.bliss.protocol import Induction
+from humboldt.suites.bliss.scoring import Scorer
+from humboldt.training.engines.search import ROWS, corpus_trie
 
 FILES = {"an_bn": "an_bn", "an_bm_cn_plus_m": "an_bm_c_n_plus_m", "dyck_1": "dyck1"}
 ACTIVATIONS = ("linear", "relu", "sigmoid", "tanh", "square")  # as the released module numbers them
@@ -162,14 +162,14 @@ def main() -> None:
         language = get(task)
         released = network(folder / "models" / f"{file}.pt", language.input_alphabet.symbols)
         for factor in (1, 2, 4, 10):
-            cell = Cell(language, models.get("mdlrnn")(), Induction(), factor)
-            trie = corpus_trie(cell)
+            problem = NextSymbol(language, Induction(factors=(factor,)))
+            trie = corpus_trie(problem)
             lengths = description_length(released, trie, PAPER_ACTIVATIONS)
-            measures, _ = score(Scorer(cell), released)
+            measures, _ = Scorer(problem).score(lambda longest, released=released: (NetworkStepper(released), ROWS))
             rows.append(
                 {
                     "task": task,
-                    "train_size": cell.sizes.train,
+                    "train_size": problem.sizes.train,
                     "factor": factor,
                     "mdl": lengths.total if np.isfinite(lengths.total) else None,
                     "grammar_bits": lengths.grammar,
