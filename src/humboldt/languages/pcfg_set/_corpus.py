@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from humboldt.errors import UsageError
-from humboldt.languages.pcfg_set._evaluation import meanings
+from humboldt.languages.pcfg_set._evaluation import encode, flatten, meanings
 from humboldt.languages.pcfg_set._functions import PCFG_SET, Language
 from humboldt.languages.pcfg_set._interpret import string_arguments
 from humboldt.languages.pcfg_set._naturalise import Skeletons, skeletons
@@ -114,6 +114,13 @@ def fill(rng: np.random.Generator, trees: Skeletons, strings: UniqueStrings) -> 
     tokens[is_letter] = encoded.comma + 1 + strings.draw(rng, ends - begins)
     targets, target_offsets = meanings(encoded, tokens, trees.offsets)
     return Examples(encoded.texts(tokens, trees.offsets), encoded.texts(targets, target_offsets))
+
+
+def with_meanings(sources: Sequence[str], language: Language = PCFG_SET) -> Examples:
+    """Expressions in the language's own spelling, with their meanings. For many: `interpret` does the same for one."""
+    encoded = encode(language)
+    targets, offsets = meanings(encoded, *flatten(sources, encoded))
+    return Examples(tuple(sources), encoded.texts(targets, offsets))
 
 
 def corpus(seed: int, settings: CorpusSettings | None = None) -> Corpus:

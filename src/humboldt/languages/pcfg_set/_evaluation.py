@@ -3,6 +3,7 @@
 Token ids: functions from 0 in the order of the language, then the comma, then the letters.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -36,7 +37,7 @@ class Encoded:
         """The texts of flat tokens; text `i` lies between `offsets[i]` and `offsets[i + 1]`."""
         words = self.symbols[tokens].tolist()
         bounds = offsets.tolist()
-        return tuple(" ".join(words[a:b]) for a, b in zip(bounds[:-1], bounds[1:], strict=True))
+        return tuple(" ".join(words[a:b]) for a, b in itertools.pairwise(bounds))
 
 
 def encode(language: Language) -> Encoded:
@@ -61,17 +62,14 @@ def encode(language: Language) -> Encoded:
 def _window(start: int, stop: int, step: int, size: int) -> tuple[int, int]:
     """First index and number of letters of a slice, as Python has it."""
     low, high = (0, size) if step > 0 else (-1, size - 1)
-    if start == NO_BOUND:
-        start = low if step > 0 else high
-    else:
-        start = min(max(start + size if start < 0 else start, low), high)
-    if stop == NO_BOUND:
-        stop = high if step > 0 else low
-    else:
-        stop = min(max(stop + size if stop < 0 else stop, low), high)
+    first, last = (low, high) if step > 0 else (high, low)
+    if start != NO_BOUND:
+        first = min(max(start + size if start < 0 else start, low), high)
+    if stop != NO_BOUND:
+        last = min(max(stop + size if stop < 0 else stop, low), high)
     if step > 0:
-        return start, max(0, (stop - start + step - 1) // step)
-    return start, max(0, (start - stop - step - 1) // -step)
+        return first, max(0, (last - first + step - 1) // step)
+    return first, max(0, (first - last - step - 1) // -step)
 
 
 @numba.njit(cache=True)
@@ -88,7 +86,7 @@ def _view(part: np.ndarray, size: int) -> tuple[int, int, int]:
 def _layout(
     tokens: np.ndarray, arities: np.ndarray, parts: np.ndarray, ends: np.ndarray, sizes: np.ndarray, depths: np.ndarray
 ) -> None:
-    """For every token of one expression, read from the right: where its subtree ends, its meaning's length, its depth."""
+    """For every token of one expression, from the right: where its subtree ends, its meaning's length, its depth."""
     comma = len(arities)
     for i in range(len(tokens) - 1, -1, -1):
         token = tokens[i]

@@ -53,9 +53,7 @@ def parse_functions(table: str) -> tuple[Function, ...]:
     >>> append(("A",), ("B", "C"))
     ('A', 'B', 'C')
     """
-    functions = [
-        _parse_function(number, line) for number, line in enumerate(table.splitlines(), 1) if line.strip()
-    ]
+    functions = [_parse_function(number, line) for number, line in enumerate(table.splitlines(), 1) if line.strip()]
     names = [function.name for function in functions]
     for name in names:
         if names.count(name) > 1:

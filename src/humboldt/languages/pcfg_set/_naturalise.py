@@ -56,13 +56,13 @@ def free_skeletons(
     """
     encoded = encode(language)
     known = productions or uniform_productions(language, unary=0.5, function=0.5)
-    chances = rng.random((2, count)) if productions is None else np.full((2, count), [[known.unary], [known.function]])
+    unary, function = rng.random((2, count)) if productions is None else np.full((count, 2), known.chances).T.copy()
     tokens, offsets = draw_freely(
         rng,
-        count,
-        *chances,
-        *known.choices(language, 1),
-        *known.choices(language, 2),
+        unary,
+        function,
+        known.choices(language, 1),
+        known.choices(language, 2),
         np.cumsum(known.string_weights),
         encoded.comma,
         longest,
@@ -80,20 +80,22 @@ def resample(
     """
     ours = np.asarray(sample) // increments
     theirs = np.asarray(target) // increments
-    cells, counts = np.unique(theirs, axis=0, return_counts=True)
-    members = {tuple(cell): np.flatnonzero((ours == cell).all(1)) for cell in cells.tolist()}
+    width = int(max(ours[:, 1].max(initial=0), theirs[:, 1].max())) + 1
+    ours, theirs = ours @ (width, 1), theirs @ (width, 1)  # one number for a cell
+    cells, counts = np.unique(theirs, return_counts=True)
+    order = np.argsort(ours, kind="stable")
+    begins = np.searchsorted(ours[order], cells)
+    ends = np.searchsorted(ours[order], cells, side="right")
     largest = int(counts.argmax())
-    largest_members = len(members[tuple(cells[largest].tolist())])
     kept = []
-    for cell, count in zip(cells.tolist(), counts, strict=True):
-        available = members[tuple(cell)]
-        wanted = int(count * largest_members // counts[largest])
-        kept.append(rng.choice(available, min(wanted, len(available)), replace=False))
+    for count, begin, end in zip(counts, begins, ends, strict=True):
+        wanted = int(count * (ends[largest] - begins[largest]) // counts[largest])
+        kept.append(rng.choice(order[begin:end], min(wanted, end - begin), replace=False))
     return np.sort(np.concatenate(kept))
 
 
 def gaussian_divergence(pairs: np.ndarray, target: Sequence[Pair] | np.ndarray) -> float:
-    """The Kullback-Leibler divergence, in nats, of the target's Gaussian approximation from that of `pairs` (3, viii)."""
+    """The Kullback-Leibler divergence, in nats, of the Gaussian approximations of `pairs` and of the target (3, viii)."""
     ours, theirs = np.asarray(pairs, float), np.asarray(target, float)
     mean, covariance = ours.mean(0), np.cov(ours, rowvar=False)
     target_mean, target_covariance = theirs.mean(0), np.cov(theirs, rowvar=False)
@@ -195,9 +197,9 @@ def skeletons(
         pairs[:, 0].copy(),
         pairs[:, 1].copy(),
         productions.unary,
-        *weights,
-        *productions.choices(language, 1),
-        *productions.choices(language, 2),
+        weights,
+        productions.choices(language, 1),
+        productions.choices(language, 2),
         encoded.comma,
     )
     return Skeletons(encoded, tokens, np.concatenate([[0], np.cumsum(pairs[:, 0])]))

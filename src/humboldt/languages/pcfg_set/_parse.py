@@ -88,7 +88,9 @@ def _no_argument(
         return "an expression begins with a function or a letter."
     place, arguments = open_functions[-1]
     number = ("first", "second")[len(arguments)]
-    return f"the {number} argument of {tokens[place]!r} (token {place + 1}) must begin here, with a function or a letter."
+    return (
+        f"the {number} argument of {tokens[place]!r} (token {place + 1}) must begin here, with a function or a letter."
+    )
 
 
 def _no_comma(tokens: list[str], begin: int, index: int, place: int, language: Language) -> str:

@@ -41,6 +41,11 @@ class Productions:
             )
 
     @property
+    def chances(self) -> tuple[float, float]:
+        """The two probabilities that decide the shape of a tree: `unary` and `function`."""
+        return self.unary, self.function
+
+    @property
     def string_weights(self) -> np.ndarray:
         """The probability of each string length, by length, from 0."""
         weights = np.zeros(max(self.string_lengths) + 1)
@@ -51,12 +56,12 @@ class Productions:
         """Ids of the functions with so many arguments, and their cumulative probabilities."""
         ids = [i for i, function in enumerate(language.functions) if function.arity == arity]
         weights = np.array([self.functions[language.functions[i].name] for i in ids])
-        if self.unary < 1 if arity == 2 else self.unary > 0:
-            if abs(weights.sum() - 1) > 1e-9:
-                raise UsageError(
-                    f"The probabilities of the functions with {arity} arguments sum to {weights.sum():g}. They must "
-                    f"sum to 1, or `unary` must exclude them (it is {self.unary:g})."
-                )
+        is_used = self.unary > 0 if arity == 1 else self.unary < 1
+        if is_used and abs(weights.sum() - 1) > 1e-9:
+            raise UsageError(
+                f"The probabilities of the functions with {arity} arguments sum to {weights.sum():g}. They must "
+                f"sum to 1, or `unary` must exclude them (it is {self.unary:g})."
+            )
         return np.array(ids, np.int64), np.cumsum(weights)
 
 
@@ -89,10 +94,10 @@ def estimate(expressions: Iterable[str], language: Language = PCFG_SET) -> Produ
         lengths.update(len(string.split()) for string in string_arguments(expression, language))
     total = functions.total()
     if total == 0:
-        raise UsageError("Productions cannot be estimated from expressions without functions. Give some that have them.")
-    per_arity = {
-        arity: sum(functions[function.name] for function in language.of_arity(arity)) for arity in (1, 2)
-    }
+        raise UsageError(
+            "Productions cannot be estimated from expressions without functions. Give some that have them."
+        )
+    per_arity = {arity: sum(functions[function.name] for function in language.of_arity(arity)) for arity in (1, 2)}
     return Productions(
         unary=per_arity[1] / total,
         function=(total - count) / (total - count + lengths.total()),  # the root is no argument
@@ -164,13 +169,13 @@ def statistics(expressions: Iterable[str], language: Language = PCFG_SET) -> Sta
     if not rows:
         raise UsageError("There are no expressions to describe.")
     columns = np.array(rows).T
-    spreads = [Spread(float(c.mean()), float(c.std()), int(c.min()), int(c.max())) for c in columns]
-    return Statistics(len(rows), *spreads, JointHistogram((n, d) for d, n, _ in rows))
+    depths, lengths, functions = (Spread(float(c.mean()), float(c.std()), int(c.min()), int(c.max())) for c in columns)
+    return Statistics(len(rows), depths, lengths, functions, JointHistogram((n, d) for d, n, _ in rows))
 
 
 @cache
 def _shipped() -> dict:
-    return json.loads(resources.files(__package__).joinpath("naturalised.json").read_text("utf-8"))
+    return json.loads(resources.files("humboldt.languages.pcfg_set").joinpath("naturalised.json").read_text("utf-8"))
 
 
 def released_productions() -> Productions:

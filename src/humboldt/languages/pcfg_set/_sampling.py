@@ -6,11 +6,12 @@ Trees are *skeletons* of token ids: the id of the first letter stands wherever a
 import numba
 import numpy as np
 
+Choices = tuple[np.ndarray, np.ndarray]  # ids of functions, and their cumulative probabilities
+Weights = tuple[np.ndarray, np.ndarray, np.ndarray]  # as `tree_weights` returns them
+
 
 @numba.njit(cache=True)
-def tree_weights(
-    unary: float, function: float, string_weights: np.ndarray, longest: int, deepest: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def tree_weights(unary: float, function: float, string_weights: np.ndarray, longest: int, deepest: int) -> Weights:
     """How probable each size of tree is: arrays of shape `(deepest + 1, longest + 1)`, indexed by depth and length.
 
     **Arguments:** `unary` is P(unary | function), `function` is P(function | argument), `string_weights[n]` is the
@@ -43,7 +44,7 @@ def tree_weights(
 @numba.njit(cache=True)
 def _pick(rng: np.random.Generator, cumulative: np.ndarray) -> int:
     """A place drawn by its weight; `cumulative` ends with 1."""
-    return min(np.searchsorted(cumulative, rng.random(), side="right"), len(cumulative) - 1)
+    return min(int(np.searchsorted(cumulative, rng.random(), side="right")), len(cumulative) - 1)
 
 
 @numba.njit(cache=True)
@@ -69,22 +70,19 @@ def draw_skeletons(
     lengths: np.ndarray,
     depths: np.ndarray,
     unary: float,
-    applications: np.ndarray,
-    arguments: np.ndarray,
-    at_most: np.ndarray,
-    unary_ids: np.ndarray,
-    unary_cumulative: np.ndarray,
-    binary_ids: np.ndarray,
-    binary_cumulative: np.ndarray,
+    weights: Weights,
+    unary_choices: Choices,
+    binary_choices: Choices,
     comma: int,
 ) -> np.ndarray:
     """Trees drawn from a grammar under the condition that they have the lengths and depths asked for.
 
-    The condition is met exactly, by going down the tree with the weights of `tree_weights`; nothing is rejected. That is
-    the same distribution as generating without end and keeping, at random, what has the size.
+    The condition is met exactly, by going down the tree with the weights of `tree_weights`; nothing is rejected. The
+    distribution is that of generating without end and keeping, at random, what has the size.
 
     **Returns:** the tokens of all skeletons, one after the other.
     """
+    applications, arguments, at_most = weights
     tokens = np.empty(lengths.sum(), np.int32)
     place = 0
     most = lengths.max() + 2 if len(lengths) else 0
@@ -123,12 +121,12 @@ def draw_skeletons(
                             if rest < 0:
                                 break
             if is_unary or not found:  # not found: rounding left a hair beyond the only possibility
-                tokens[place] = unary_ids[_pick(rng, unary_cumulative)]
+                tokens[place] = unary_choices[0][_pick(rng, unary_choices[1])]
                 place += 1
                 top += 1
                 stack[top, 0], stack[top, 1] = d - 1, n - 1
                 continue
-            tokens[place] = binary_ids[_pick(rng, binary_cumulative)]
+            tokens[place] = binary_choices[0][_pick(rng, binary_choices[1])]
             place += 1
             second = n - 2 - first
             if first_deep:
@@ -147,13 +145,10 @@ def draw_skeletons(
 @numba.njit(cache=True)
 def draw_freely(
     rng: np.random.Generator,
-    count: int,
     unary: np.ndarray,
     function: np.ndarray,
-    unary_ids: np.ndarray,
-    unary_cumulative: np.ndarray,
-    binary_ids: np.ndarray,
-    binary_cumulative: np.ndarray,
+    unary_choices: Choices,
+    binary_choices: Choices,
     string_cumulative: np.ndarray,
     comma: int,
     longest: int,
@@ -162,6 +157,7 @@ def draw_freely(
 
     A tree that grows beyond `longest` tokens is left out. **Returns:** tokens and offsets of the others.
     """
+    count = len(unary)
     tokens = np.empty(1024, np.int32)
     offsets = np.zeros(count + 1, np.int64)
     kept, place = 0, 0
@@ -184,9 +180,9 @@ def draw_freely(
                 place += 1
             if is_root or rng.random() < function[item]:
                 if rng.random() < unary[item]:
-                    tokens[place] = unary_ids[_pick(rng, unary_cumulative)]
+                    tokens[place] = unary_choices[0][_pick(rng, unary_choices[1])]
                 else:
-                    tokens[place] = binary_ids[_pick(rng, binary_cumulative)]
+                    tokens[place] = binary_choices[0][_pick(rng, binary_choices[1])]
                     top += 1
                     waiting[top] = 1
                 place += 1

@@ -40,8 +40,8 @@ class UniqueStrings:
             if not len(missing):
                 return drawn[np.arange(drawn.shape[1]) < lengths[:, None]]
         raise UsageError(
-            f"{len(missing)} of {len(lengths)} string arguments could not be drawn: nearly all strings of their lengths "
-            "are in the corpus already, and none may occur twice. Use more letters or longer strings."
+            f"{len(missing)} of {len(lengths)} string arguments could not be drawn: nearly all strings of their "
+            "lengths are in the corpus already, and none may occur twice. Use more letters or longer strings."
         )
 
     def _check(self, lengths: np.ndarray) -> None:
@@ -51,7 +51,7 @@ class UniqueStrings:
             taken = sum(len(key) == n * width for key in self.used) if possible < 2 * len(self.used) + needed else 0
             if needed + taken > possible:
                 raise UsageError(
-                    f"{needed:,} string arguments of {n} letters were asked for, but of {self.num_letters} letters only "
-                    f"{possible:,} can be made, and {taken:,} are in use. None may occur twice. Use more letters, "
+                    f"{needed:,} string arguments of {n} letters were asked for, but of {self.num_letters} letters "
+                    f"only {possible:,} can be made, and {taken:,} are in use. None may occur twice. Use more letters, "
                     "longer strings or a smaller corpus."
                 )
