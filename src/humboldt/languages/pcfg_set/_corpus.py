@@ -129,7 +129,8 @@ def corpus(seed: int, settings: CorpusSettings | None = None) -> Corpus:
     >>> small = corpus(0, CorpusSettings(size=200))
     >>> len(small.train), len(small.validation), len(small.test)
     (170, 10, 20)
-    >>> small.test.sources[0], small.test.targets[0]
+    >>> small.test.sources[1], small.test.targets[1]
+    ('append R4 K11 D20 , reverse M8 Y11 P4', 'R4 K11 D20 P4 Y11 M8')
     """
     settings = settings or CorpusSettings()
     rng = np.random.default_rng([seed, *b"corpus"])

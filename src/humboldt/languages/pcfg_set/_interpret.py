@@ -52,13 +52,15 @@ def string_arguments(expression: str, language: Language = PCFG_SET) -> list[str
     >>> string_arguments("append swap F G H , repeat I J")
     ['F G H', 'I J']
     """
-    strings: list[list[str]] = [[]]
+    strings: list[str] = []
+    letters: list[str] = []
     for token in expression.split():
-        if token == COMMA or token in language.by_spelling:
-            strings.append([])
-        else:
-            strings[-1].append(token)
-    return [" ".join(letters) for letters in strings if letters]
+        if token != COMMA and token not in language.by_spelling:
+            letters.append(token)
+        elif letters:
+            strings.append(" ".join(letters))
+            letters = []
+    return [*strings, " ".join(letters)] if letters else strings
 
 
 def to_paper_spelling(expression: str) -> str:

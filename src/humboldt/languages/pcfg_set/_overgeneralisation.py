@@ -8,7 +8,7 @@ from humboldt.errors import UsageError
 from humboldt.languages.pcfg_set._corpus import Corpus, Examples
 from humboldt.languages.pcfg_set._functions import PCFG_SET, Language
 from humboldt.languages.pcfg_set._interpret import interpret, num_functions
-from humboldt.languages.pcfg_set._splits import FunctionPair, draw, where
+from humboldt.languages.pcfg_set._splits import FunctionPair, draw, pairs_in, where
 from humboldt.languages.pcfg_set._strings import UniqueStrings
 from humboldt.languages.pcfg_set._substitutivity import primitive_items
 
@@ -43,6 +43,8 @@ def exception_places(
     source: str, exceptions: Mapping[FunctionPair, FunctionPair] = EXCEPTIONS
 ) -> list[tuple[int, FunctionPair]]:
     """Where pairs with an exceptional meaning stand: the position of the first token (from 0), and the pair."""
+    if not pairs_in(source, tuple(exceptions)):
+        return []
     tokens = source.split(" ")
     return [(i, pair) for i, pair in enumerate(itertools.pairwise(tokens)) if pair in exceptions]
 

@@ -18,8 +18,8 @@ class UniqueStrings:
 
     def __init__(self, language: Language, used: Iterable[str] = ()) -> None:
         self.num_letters = len(language.letters)
-        ids = {letter: i for i, letter in enumerate(language.letters)}
-        self.used = {np.array([ids[letter] for letter in string.split()], np.int32).tobytes() for string in used}
+        keys = {letter: np.int32(i).tobytes() for i, letter in enumerate(language.letters)}
+        self.used = {b"".join([keys[letter] for letter in string.split()]) for string in used}
 
     def draw(self, rng: np.random.Generator, lengths: np.ndarray) -> np.ndarray:
         """New strings of these lengths, as letter numbers, one string after the other: shape `(lengths.sum(),)`."""

@@ -58,16 +58,19 @@ def fold(tree: Tree, leaf: Callable[[String], T], join: Callable[[Application, l
 
 def show(tree: Tree) -> str:
     """The tree as an expression: prefix notation, single spaces, a comma between two arguments."""
-
-    def join(node: Application, arguments: list[list[str]]) -> list[str]:
-        tokens = [node.spelling]
-        for place, argument in enumerate(arguments):
-            if place:
-                tokens.append(COMMA)
-            tokens.extend(argument)
-        return tokens
-
-    return " ".join(fold(tree, lambda string: list(string.letters), join))
+    tokens: list[str] = []
+    pending: list[Tree] = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, String):
+            tokens.extend(node.letters)
+        else:
+            tokens.append(node.spelling)
+            first, *others = node.arguments
+            for argument in reversed(others):
+                pending += (argument, String((COMMA,)))
+            pending.append(first)
+    return " ".join(tokens)
 
 
 def meaning(tree: Tree) -> String:
