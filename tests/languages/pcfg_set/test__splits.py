@@ -1,5 +1,6 @@
 """Systematicity, productivity and localism, on every item of a corpus of the paper's size."""
 
+import itertools
 from collections import Counter
 
 import pytest
@@ -18,7 +19,7 @@ from humboldt.languages.pcfg_set import (
 
 def neighbours(source: str) -> set[tuple[str, str]]:
     tokens = [name_of(token) for token in source.split()]
-    return set(zip(tokens, tokens[1:], strict=False))
+    return set(itertools.pairwise(tokens))
 
 
 def test_the_four_pairs_of_the_paper():

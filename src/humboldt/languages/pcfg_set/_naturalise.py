@@ -95,7 +95,7 @@ def resample(
 
 
 def gaussian_divergence(pairs: np.ndarray, target: Sequence[Pair] | np.ndarray) -> float:
-    """The Kullback-Leibler divergence, in nats, of the Gaussian approximations of `pairs` and of the target (3, viii)."""
+    """The Kullback-Leibler divergence, in nats, of the Gaussians that fit `pairs` and the target (3, viii)."""
     ours, theirs = np.asarray(pairs, float), np.asarray(target, float)
     mean, covariance = ours.mean(0), np.cov(ours, rowvar=False)
     target_mean, target_covariance = theirs.mean(0), np.cov(theirs, rowvar=False)
