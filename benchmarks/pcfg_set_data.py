@@ -2,8 +2,8 @@
 
     python benchmarks/pcfg_set_data.py --size 100000
 
-The baseline draws trees from the same grammar by plain recursion, keeps those whose length and depth the histogram still
-wants, and interprets them one by one: what appendix A of the paper says, done literally. It makes a hundredth of the
+The baseline draws trees from the same grammar by plain recursion, keeps those whose length and depth the histogram
+still wants, and interprets them one by one: appendix A of the paper, done literally. It makes a hundredth of the
 corpus; its time is given as if it made all of it.
 """
 
@@ -85,7 +85,7 @@ def main() -> None:
     corpus(0, CorpusSettings(size=200))  # warm-up: compiles
     drawing = timed(lambda: corpus(0, settings), given.repeats)
     made = corpus(0, settings)
-    made.string_arguments  # noqa: B018: some tests need them, and they are kept
+    assert made.string_arguments  # some tests need them, and they are kept
     tests = {
         "systematicity": lambda: systematicity(made),
         "productivity": lambda: productivity(made),

@@ -3,23 +3,29 @@
 import pytest
 
 from humboldt.errors import UsageError
-from humboldt.measures.pcfg_set import disagreements, read_predictions
+from humboldt.measures.pcfg_set import File, disagreements, read_predictions
 from humboldt.measures.pcfg_set._predictions import check_same_sources, replaced_functions
 
 HEADER = "source\ttarget\tprediction"
 
 
 def read(*lines: str, name: str = "mine.tsv"):
-    return read_predictions([HEADER, *lines], name)
+    return read_predictions(File.tsv(name, [HEADER, *lines]))
 
 
 def test_rows():
-    first, second = read_predictions(
-        ["prediction\tsource\ttarget\tepoch\n", "A\tswap_first_last A B\tB A \t3\r\n", "\trepeat_twin A\tA A\t4"], "x"
-    )
+    lines = ["prediction\tsource\ttarget\tepoch\n", "A\tswap_first_last A B\tB A \t3\r\n", "\trepeat_twin A\tA A\t4"]
+    first, second = read_predictions(File.tsv("x", lines))
     assert (first.line, first.source, first.target, first.prediction) == (2, "swap A B", "B A", "A")
     assert first.meaning == "B A" and first.extra == {"epoch": "3"}
     assert (second.line, second.source, second.prediction) == (3, "repeat_syn A", "")
+
+
+def test_records_of_another_format():
+    (row,) = read_predictions(File("x", [(7, {"source": "copy A", "target": "A", "prediction": "B"})]))
+    assert (row.line, row.meaning, row.extra) == (7, "A", {})
+    with pytest.raises(UsageError, match="x, line 7: there is no prediction"):
+        read_predictions(File("x", [(7, {"source": "copy A", "target": "A"})]))
 
 
 @pytest.mark.parametrize(
@@ -48,7 +54,7 @@ def test_rows():
 )
 def test_files_that_cannot_be_read(lines, text):
     with pytest.raises(UsageError) as error:
-        read_predictions(lines, "mine.tsv")
+        read_predictions(File.tsv("mine.tsv", lines))
     assert text in str(error.value)
 
 

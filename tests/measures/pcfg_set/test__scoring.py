@@ -23,7 +23,7 @@ HEADER = "source\ttarget\tprediction"
 
 
 def file(rows: Iterable[tuple[str, ...]], name: str = "mine.tsv", header: str = HEADER) -> File:
-    return File(name, [header, *("\t".join(row) for row in rows)])
+    return File.tsv(name, [header, *("\t".join(row) for row in rows)])
 
 
 def made(examples, model=oracle, name: str = "mine.tsv") -> File:
@@ -156,6 +156,6 @@ def test_the_authors_files(test, names, measure, value):
     files = []
     for name in names:
         with gzip.open(released(f"predictions/{name}.tsv.gz"), "rt") as stream:
-            files.append(File(name, stream.readlines()))
+            files.append(File.tsv(name, stream))
     result = score_predictions(test, *files)
     assert result[measure] == pytest.approx(value, abs=5e-7) and result["num_disagreements"] == 0

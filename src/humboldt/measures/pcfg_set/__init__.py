@@ -16,6 +16,7 @@ from humboldt.measures.pcfg_set._overgeneralisation import Epoch as Epoch
 from humboldt.measures.pcfg_set._overgeneralisation import OvergeneralisationProfile as OvergeneralisationProfile
 from humboldt.measures.pcfg_set._overgeneralisation import overgeneralisation_profile as overgeneralisation_profile
 from humboldt.measures.pcfg_set._predictions import Disagreement as Disagreement
+from humboldt.measures.pcfg_set._predictions import File as File
 from humboldt.measures.pcfg_set._predictions import Row as Row
 from humboldt.measures.pcfg_set._predictions import disagreements as disagreements
 from humboldt.measures.pcfg_set._predictions import read_predictions as read_predictions
@@ -23,7 +24,6 @@ from humboldt.measures.pcfg_set._score import VERSION as VERSION
 from humboldt.measures.pcfg_set._score import Score as Score
 from humboldt.measures.pcfg_set._score import Share as Share
 from humboldt.measures.pcfg_set._score import break_down as break_down
-from humboldt.measures.pcfg_set._scoring import File as File
 from humboldt.measures.pcfg_set._scoring import score_predictions as score_predictions
 from humboldt.measures.pcfg_set._welch import WelchTest as WelchTest
 from humboldt.measures.pcfg_set._welch import welch_test as welch_test

@@ -1,6 +1,6 @@
 """Anyone's predictions: tab-separated `source`, `target`, `prediction`, with a header line."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from humboldt.errors import UsageError
@@ -48,45 +48,64 @@ class Disagreement:
         return f"Line {self.line}: the target is {self.target!r}, but {self.source!r} means {self.meaning!r}."
 
 
-def read_predictions(lines: Iterable[str], name: str, language: Language = PCFG_SET) -> list[Row]:
+@dataclass(frozen=True)
+class File:
+    """Predictions as they stand in a file: for each item the number of its line and its columns by name.
+
+    `name` is what error messages call it.
+    """
+
+    name: str
+    records: Sequence[tuple[int, Mapping[str, str]]]
+
+    @classmethod
+    def tsv(cls, name: str, lines: Iterable[str]) -> "File":
+        """Reads tab-separated lines, header first, with or without line ends."""
+        header: list[str] | None = None
+        records: list[tuple[int, Mapping[str, str]]] = []
+        for number, text in enumerate(lines, 1):
+            fields = [field.strip(" ") for field in text.rstrip("\r\n").split("\t")]
+            if header is None:
+                header = fields
+                missing = [column for column in COLUMNS if column not in header]
+                if missing or len(set(header)) != len(header):
+                    raise UsageError(
+                        f"{name}, line 1: the header is {text.strip()!r}"
+                        + (f"; the column {missing[0]!r} is missing. " if missing else ", which names a column twice. ")
+                        + FORM
+                    )
+            elif len(fields) != len(header):
+                raise UsageError(
+                    f"{name}, line {number}: {len(fields)} columns, but the header has {len(header)}: "
+                    f"{', '.join(header)}. An empty prediction still needs its tab."
+                )
+            else:
+                records.append((number, dict(zip(header, fields, strict=True))))
+        return cls(name, records)
+
+
+def read_predictions(file: File, language: Language = PCFG_SET) -> list[Row]:
     """The rows of a file, with their sources parsed and interpreted.
 
-    **Arguments:** `lines` of the file, header first, with or without line ends; `name` is the file's, for messages.
-
-    >>> rows = read_predictions(["source\\ttarget\\tprediction", "swap_first_last A B\\tB A\\tA B"], "mine.tsv")
-    >>> rows[0].source, rows[0].meaning, rows[0].prediction
+    >>> file = File.tsv("mine.tsv", ["source\\ttarget\\tprediction", "swap_first_last A B\\tB A\\tA B"])
+    >>> (row,) = read_predictions(file)
+    >>> row.source, row.meaning, row.prediction
     ('swap A B', 'B A', 'A B')
     """
-    header: list[str] | None = None
     rows: list[Row] = []
-    for number, text in enumerate(lines, 1):
-        fields = [field.strip(" ") for field in text.rstrip("\r\n").split("\t")]
-        if header is None:
-            header = fields
-            missing = [column for column in COLUMNS if column not in header]
-            if missing or len(set(header)) != len(header):
-                raise UsageError(
-                    f"{name}, line 1: the header is {text.strip()!r}"
-                    + (f"; the column {missing[0]!r} is missing. " if missing else ", which names a column twice. ")
-                    + FORM
-                )
-            continue
-        if len(fields) != len(header):
-            raise UsageError(
-                f"{name}, line {number}: {len(fields)} columns, but the header has {len(header)}: {', '.join(header)}. "
-                "An empty prediction still needs its tab."
-            )
-        values = dict(zip(header, fields, strict=True))
-        source = values.pop("source")
+    for line, columns in file.records:
+        for column in COLUMNS:
+            if column not in columns:
+                raise UsageError(f"{file.name}, line {line}: there is no {column}. Every item needs one.")
+        extra = {column: value for column, value in columns.items() if column not in COLUMNS}
+        source = columns["source"]
         try:
             meaning = interpret(source, language)
         except ExpressionError as error:
-            raise UsageError(f"{name}, line {number}: the source {source!r} is not an expression. {error}") from None
-        rows.append(
-            Row(number, to_paper_spelling(source), values.pop("target"), values.pop("prediction"), meaning, values)
-        )
+            raise UsageError(f"{file.name}, line {line}: the source {source!r} is not an expression. {error}") from None
+        rows.append(Row(line, to_paper_spelling(source), columns["target"], columns["prediction"], meaning, extra))
     if not rows:
-        raise UsageError(f"{name} has no predictions. {FORM} At least one line must follow.")
+        raise UsageError(f"{file.name} has no predictions. {FORM} At least one line must follow.")
     return rows
 
 

@@ -1,7 +1,6 @@
 """Scores files of predictions by each of the tests."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 from humboldt.errors import UsageError, unknown_name
@@ -12,6 +11,7 @@ from humboldt.measures.pcfg_set._consistency import consistency
 from humboldt.measures.pcfg_set._localism import localism_consistency, longest_intermediate
 from humboldt.measures.pcfg_set._overgeneralisation import overgeneralisation_profile
 from humboldt.measures.pcfg_set._predictions import (
+    File,
     Row,
     check_same_sources,
     disagreements,
@@ -20,14 +20,6 @@ from humboldt.measures.pcfg_set._predictions import (
 )
 
 MOST_DISAGREEMENTS = 100  # that are listed; all are counted
-
-
-@dataclass(frozen=True)
-class File:
-    """Lines of a file with its name, which error messages use."""
-
-    name: str
-    lines: Iterable[str]
 
 
 def score_predictions(test: str, predictions: File, twin: File | None = None) -> dict[str, Any]:
@@ -54,8 +46,8 @@ def score_predictions(test: str, predictions: File, twin: File | None = None) ->
         )
     if twin is not None and not needs_twin:
         raise UsageError(f"The test {test!r} has no twin file; only {' and '.join(NEED_TWIN)} do. Leave it out.")
-    rows = read_predictions(predictions.lines, predictions.name)
-    twins = read_predictions(twin.lines, twin.name) if twin is not None else []
+    rows = read_predictions(predictions)
+    twins = read_predictions(twin) if twin is not None else []
     result = TESTS[test](rows, twins, predictions.name, twin.name if twin is not None else "")
     wrong = disagreements([*rows, *twins], exceptions=test == "overgeneralisation")
     return {
