@@ -9,6 +9,7 @@ corpus; its time is given as if it made all of it. All times are seconds of CPU 
 
 import argparse
 import random
+import resource
 import statistics
 import time
 from collections.abc import Callable
@@ -89,8 +90,10 @@ def main() -> None:
 
     settings = CorpusSettings(size=given.size)
     corpus(0, CorpusSettings(size=200))  # warm-up: compiles
-    drawing = timed(lambda: corpus(0, settings), given.repeats)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     made = corpus(0, settings)
+    memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    drawing = timed(lambda: corpus(0, settings), given.repeats)
     assert made.string_arguments  # some tests need them, and they are kept
     tests = {
         "systematicity": lambda: systematicity(made),
@@ -107,6 +110,7 @@ def main() -> None:
             "pairs": given.size,
             "repeats": given.repeats,
             "corpus_s": drawing,
+            "corpus_peak_mb": round(memory),
             "tests_s": {name: timed(work, 3) for name, work in tests.items()},
             "interpret_s_per_10000": timed(lambda: [interpret(source) for source in made.test.sources[:1_000]], 3, 10),
             "baseline_s": timed(lambda: plain_loop(small), 3, times=100),

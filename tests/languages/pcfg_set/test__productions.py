@@ -12,8 +12,10 @@ from humboldt.errors import UsageError
 from humboldt.languages.pcfg_set import (
     PCFG_SET,
     JointHistogram,
+    Language,
     Productions,
     estimate,
+    parse_functions,
     released_histogram,
     released_productions,
     statistics,
@@ -83,6 +85,10 @@ def test_statistics():
                 PCFG_SET, 1
             ),
             "functions with 1 arguments sum to 0.6",
+        ),
+        (
+            lambda: released_productions().choices(Language(parse_functions("mirror x -> x[::-1]"), "ab"), 1),
+            "no probability to the function 'mirror'. They know copy, reverse",
         ),
     ],
 )

@@ -15,6 +15,8 @@ from humboldt.languages.pcfg_set._corpus import Examples as Examples
 from humboldt.languages.pcfg_set._corpus import corpus as corpus
 from humboldt.languages.pcfg_set._corpus import with_meanings as with_meanings
 from humboldt.languages.pcfg_set._functions import PCFG_SET as PCFG_SET
+from humboldt.languages.pcfg_set._functions import SYNONYM as SYNONYM
+from humboldt.languages.pcfg_set._functions import SYNONYM_ENDINGS as SYNONYM_ENDINGS
 from humboldt.languages.pcfg_set._functions import Function as Function
 from humboldt.languages.pcfg_set._functions import Language as Language
 from humboldt.languages.pcfg_set._functions import parse_functions as parse_functions
@@ -30,6 +32,7 @@ from humboldt.languages.pcfg_set._naturalise import naturalise as naturalise
 from humboldt.languages.pcfg_set._overgeneralisation import EXCEPTIONS as EXCEPTIONS
 from humboldt.languages.pcfg_set._overgeneralisation import RATES as RATES
 from humboldt.languages.pcfg_set._overgeneralisation import Overgeneralisation as Overgeneralisation
+from humboldt.languages.pcfg_set._overgeneralisation import exception_places as exception_places
 from humboldt.languages.pcfg_set._overgeneralisation import exception_targets as exception_targets
 from humboldt.languages.pcfg_set._overgeneralisation import overgeneralisation as overgeneralisation
 from humboldt.languages.pcfg_set._parse import ExpressionError as ExpressionError

@@ -55,6 +55,12 @@ class Productions:
     def choices(self, language: Language, arity: int) -> tuple[np.ndarray, np.ndarray]:
         """Ids of the functions with so many arguments, and their cumulative probabilities."""
         ids = [i for i, function in enumerate(language.functions) if function.arity == arity]
+        for i in ids:
+            if language.functions[i].name not in self.functions:
+                raise UsageError(
+                    f"The productions give no probability to the function {language.functions[i].name!r}. They know "
+                    f"{', '.join(self.functions)}. Give productions that belong to the language."
+                )
         weights = np.array([self.functions[language.functions[i].name] for i in ids])
         is_used = self.unary > 0 if arity == 1 else self.unary < 1
         if is_used and abs(weights.sum() - 1) > 1e-9:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from humboldt.errors import UsageError
-from humboldt.languages.pcfg_set import FUNCTIONS_WITH_SYNONYMS, PCFG_SET, Language
+from humboldt.languages.pcfg_set import FUNCTIONS_WITH_SYNONYMS, PCFG_SET, SYNONYM_ENDINGS, Language
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def embedding_distances(
     for token, vector in embeddings.items():
         if token in language.by_spelling:
             name = language.function(token).name
-            is_synonym = token.endswith(("_syn", "_twin"))
+            is_synonym = token.endswith(SYNONYM_ENDINGS)
             (synonyms if is_synonym else vectors)[name] = np.asarray(vector, np.float64)
     names = [function.name for function in language.functions]
     missing = [name for name in names if name not in vectors] + [f"{f}_syn" for f in functions if f not in synonyms]

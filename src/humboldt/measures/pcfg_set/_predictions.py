@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from humboldt.errors import UsageError
 from humboldt.languages.pcfg_set import (
     PCFG_SET,
+    SYNONYM,
     ExpressionError,
     Language,
     exception_targets,
     interpret,
     to_paper_spelling,
 )
-from humboldt.languages.pcfg_set._functions import SYNONYM
 from humboldt.measures.pcfg_set._accuracy import same
 
 COLUMNS = ("source", "target", "prediction")

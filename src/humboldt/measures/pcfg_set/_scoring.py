@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from humboldt.errors import UsageError, unknown_name
-from humboldt.languages.pcfg_set import exception_targets, num_functions
-from humboldt.languages.pcfg_set._overgeneralisation import exception_places
+from humboldt.languages.pcfg_set import exception_places, exception_targets, num_functions
 from humboldt.measures.pcfg_set._accuracy import held_out_pairs_of, sequence_accuracy, sizes_of
 from humboldt.measures.pcfg_set._consistency import consistency
 from humboldt.measures.pcfg_set._localism import localism_consistency, longest_intermediate
