@@ -1,0 +1,67 @@
+"""PCFG SET, the language of Hupkes et al. (2020), *Compositionality decomposed*, with corpora for its five tests.
+
+>>> from humboldt.languages import pcfg_set
+>>> pcfg_set.interpret("append swap F G H , repeat I J")
+'H G F I J I J'
+"""
+
+from humboldt.languages.pcfg_set._auxiliary import LongerStrings as LongerStrings
+from humboldt.languages.pcfg_set._auxiliary import function_difficulty as function_difficulty
+from humboldt.languages.pcfg_set._auxiliary import longer_strings as longer_strings
+from humboldt.languages.pcfg_set._corpus import VERSION as VERSION
+from humboldt.languages.pcfg_set._corpus import Corpus as Corpus
+from humboldt.languages.pcfg_set._corpus import CorpusSettings as CorpusSettings
+from humboldt.languages.pcfg_set._corpus import Examples as Examples
+from humboldt.languages.pcfg_set._corpus import corpus as corpus
+from humboldt.languages.pcfg_set._corpus import with_meanings as with_meanings
+from humboldt.languages.pcfg_set._functions import PCFG_SET as PCFG_SET
+from humboldt.languages.pcfg_set._functions import SYNONYM as SYNONYM
+from humboldt.languages.pcfg_set._functions import SYNONYM_ENDINGS as SYNONYM_ENDINGS
+from humboldt.languages.pcfg_set._functions import Function as Function
+from humboldt.languages.pcfg_set._functions import Language as Language
+from humboldt.languages.pcfg_set._functions import parse_functions as parse_functions
+from humboldt.languages.pcfg_set._interpret import depth as depth
+from humboldt.languages.pcfg_set._interpret import interpret as interpret
+from humboldt.languages.pcfg_set._interpret import length as length
+from humboldt.languages.pcfg_set._interpret import num_functions as num_functions
+from humboldt.languages.pcfg_set._interpret import string_arguments as string_arguments
+from humboldt.languages.pcfg_set._interpret import to_paper_spelling as to_paper_spelling
+from humboldt.languages.pcfg_set._interpret import to_released_spelling as to_released_spelling
+from humboldt.languages.pcfg_set._naturalise import Naturalisation as Naturalisation
+from humboldt.languages.pcfg_set._naturalise import naturalise as naturalise
+from humboldt.languages.pcfg_set._overgeneralisation import EXCEPTIONS as EXCEPTIONS
+from humboldt.languages.pcfg_set._overgeneralisation import RATES as RATES
+from humboldt.languages.pcfg_set._overgeneralisation import Overgeneralisation as Overgeneralisation
+from humboldt.languages.pcfg_set._overgeneralisation import exception_places as exception_places
+from humboldt.languages.pcfg_set._overgeneralisation import exception_targets as exception_targets
+from humboldt.languages.pcfg_set._overgeneralisation import overgeneralisation as overgeneralisation
+from humboldt.languages.pcfg_set._parse import ExpressionError as ExpressionError
+from humboldt.languages.pcfg_set._parse import parse as parse
+from humboldt.languages.pcfg_set._productions import JointHistogram as JointHistogram
+from humboldt.languages.pcfg_set._productions import Productions as Productions
+from humboldt.languages.pcfg_set._productions import Statistics as Statistics
+from humboldt.languages.pcfg_set._productions import estimate as estimate
+from humboldt.languages.pcfg_set._productions import released_histogram as released_histogram
+from humboldt.languages.pcfg_set._productions import released_productions as released_productions
+from humboldt.languages.pcfg_set._productions import statistics as statistics
+from humboldt.languages.pcfg_set._productions import uniform_productions as uniform_productions
+from humboldt.languages.pcfg_set._splits import HELD_OUT_PAIRS as HELD_OUT_PAIRS
+from humboldt.languages.pcfg_set._splits import Splits as Splits
+from humboldt.languages.pcfg_set._splits import localism as localism
+from humboldt.languages.pcfg_set._splits import pairs_in as pairs_in
+from humboldt.languages.pcfg_set._splits import productivity as productivity
+from humboldt.languages.pcfg_set._splits import systematicity as systematicity
+from humboldt.languages.pcfg_set._substitutivity import FUNCTIONS_WITH_SYNONYMS as FUNCTIONS_WITH_SYNONYMS
+from humboldt.languages.pcfg_set._substitutivity import Substitutivity as Substitutivity
+from humboldt.languages.pcfg_set._substitutivity import Unit as Unit
+from humboldt.languages.pcfg_set._substitutivity import equally_distributed as equally_distributed
+from humboldt.languages.pcfg_set._substitutivity import primitive as primitive
+from humboldt.languages.pcfg_set._substitutivity import with_synonym as with_synonym
+from humboldt.languages.pcfg_set._tree import Application as Application
+from humboldt.languages.pcfg_set._tree import String as String
+from humboldt.languages.pcfg_set._tree import Tree as Tree
+from humboldt.languages.pcfg_set._tree import innermost as innermost
+from humboldt.languages.pcfg_set._tree import meaning as meaning
+from humboldt.languages.pcfg_set._tree import reduce as reduce
+from humboldt.languages.pcfg_set._tree import reductions as reductions
+from humboldt.languages.pcfg_set._tree import show as show
