@@ -1,16 +1,21 @@
 """The suite at work: a tiny training, its scores, its data, and what earlier versions stored."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from suite_support import TINY, Recording, departures_of, result, results_of, run_one, scores_of
 
 from humboldt.errors import Interrupted, UsageError
+from humboldt.languages import Batch
 from humboldt.store import State, Written
 from humboldt.suites import suites
 from humboldt.suites.base import Experiment, Request
 from humboldt.suites.chomsky import Chomsky
+from humboldt.suites.chomsky.problem import Transduction
 from humboldt.suites.reading import tables
+from humboldt.training.base import AbstractPredictor
 
 SUITE = suites.get("chomsky")
 assert isinstance(SUITE, Chomsky)
@@ -46,19 +51,45 @@ def test_scoring_can_be_stopped(tmp_path: Path):
     assert list(tmp_path.glob("checkpoints/*/*.ckpt"))
 
 
-def test_accuracy_can_be_pooled_and_dropout_stay_on_in_tests(tmp_path: Path):
-    small = {"width": 8, "num_heads": 2, "num_layers": 1, "positions": "none", "steps": 1, "dropout": 0.7}
-    curves, keys = {}, set()
-    for name in ("plain", "pooled_accuracy", "test_dropout"):
-        changes = {} if name == "plain" else {name: True}
-        settings = {key: value for key, value in TINY.items() if key != "hidden_size"} | small | changes
-        request = Request(("stack_manipulation",), ("transformer_encoder",), "paper", 1, settings)
-        (experiment,) = SUITE.plan(request)
-        keys.add(experiment.training.key)
-        (found,) = results_of(run_one(experiment, tmp_path))  # from the same checkpoint
-        curves[name] = found.detail["accuracy_per_length"]["accuracy"]
-    assert len(keys) == 1
-    assert curves["plain"] != curves["pooled_accuracy"] and curves["plain"] != curves["test_dropout"]
+class Guesser(AbstractPredictor):
+    """Anybody's model: right at the first symbol of every string, and at nothing else."""
+
+    num_members = 1
+
+    def take(self, members: Sequence[int]) -> "Guesser":
+        del members
+        return self
+
+    def correct(self, batch: Batch, *, number: int = 0) -> np.ndarray:
+        del number
+        return np.minimum(batch.target_mask.sum(1), 1)[None]
+
+
+def test_anybodys_predictor_is_scored_and_accuracy_can_be_pooled():
+    found = {}
+    for pooled in (False, True):
+        experiment = one("stack_manipulation", "rnn", pooled_accuracy=pooled, test_lengths=(7, 40))
+        evaluation = experiment.evaluations[0]
+        parts = SUITE.restore(experiment.training, evaluation)
+        ((measures, detail),) = SUITE.score(parts, evaluation, Guesser(), experiment.members[:1], Recording())
+        expected = []
+        for _, pairs in Transduction(parts.task, parts.protocol).test_pairs():
+            lengths = pairs.target_lengths
+            expected.append(len(lengths) / lengths.sum() if pooled else (1 / lengths).mean())
+        np.testing.assert_allclose(detail["accuracy_per_length"]["accuracy"], expected)
+        assert measures["score"] == pytest.approx(np.mean(expected))
+        found[pooled] = measures["score"]
+    assert found[True] != found[False]
+
+
+def test_what_a_predictor_cannot_do_is_told():
+    class Mute(Guesser):
+        correct = AbstractPredictor.correct
+
+    experiment = one("parity_check", "rnn")
+    parts = SUITE.restore(experiment.training, experiment.evaluations[0])
+    with pytest.raises(UsageError, match="needs models that can say which symbols are right, and `Mute` cannot"):
+        SUITE.score(parts, experiment.evaluations[0], Mute(), experiment.members[:1], Recording())
 
 
 def test_data():

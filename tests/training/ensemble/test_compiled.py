@@ -6,11 +6,11 @@ from pathlib import Path
 import jax
 import pytest
 
-from humboldt.training._compiled import keep_compiled_programs
+from humboldt.training.ensemble.compiled import keep_compiled_programs
 
 ANOTHER_DEVICE = """
 import jax
-from humboldt.training._compiled import keep_compiled_programs
+from humboldt.training.ensemble.compiled import keep_compiled_programs
 
 cpu = jax.default_backend
 jax.default_backend = lambda: "gpu"

@@ -7,9 +7,9 @@ import pytest
 from humboldt.languages import Pairs, frame_transduction, tasks
 from humboldt.models.rnn import RNN
 from humboldt.models.transformer_encoder import TransformerEncoder
-from humboldt.training import _evaluate, evaluate
-from humboldt.training._evaluate import count_correct
-from humboldt.training._members import stack_weights
+from humboldt.training.ensemble import evaluate as module
+from humboldt.training.ensemble.evaluate import count_correct, evaluate
+from humboldt.training.ensemble.members import stack_weights
 
 REVERSALS = Pairs.concatenate(
     [
@@ -23,10 +23,10 @@ def build(key: jax.Array):
     return RNN(hidden_size=8).build(3, 2, num_symbols=2, key=key)
 
 
-@pytest.mark.parametrize("room", [_evaluate.STATE_BYTES_AT_ONCE, 100])
+@pytest.mark.parametrize("room", [module.STATE_BYTES_AT_ONCE, 100])
 def test_counts_equal_the_obvious_way(room: int, monkeypatch: pytest.MonkeyPatch):
     count_correct._cached.clear_cache()  # pyright: ignore
-    monkeypatch.setattr(_evaluate, "STATE_BYTES_AT_ONCE", room)  # the second: for two rows at a time
+    monkeypatch.setattr(module, "STATE_BYTES_AT_ONCE", room)  # the second: for two rows at a time
     batch = frame_transduction(REVERSALS, 2)
     weights, (_, static) = stack_weights(build, [0, 1]), eqx.partition(build(jax.random.key(0)), eqx.is_inexact_array)
     (found,) = evaluate(weights, static, iter([batch]))
@@ -39,14 +39,14 @@ def test_counts_equal_the_obvious_way(room: int, monkeypatch: pytest.MonkeyPatch
             assert found[seed, row] == right.sum()
 
 
-@pytest.mark.parametrize("room", [1, 5 * 256**2, _evaluate.PAIRS_AT_ONCE["cpu"]])
+@pytest.mark.parametrize("room", [1, 5 * 256**2, module.PAIRS_AT_ONCE["cpu"]])
 def test_attention_counts_the_same_however_many_rows_run_at_once(room: int, monkeypatch: pytest.MonkeyPatch):
     def attentive(key: jax.Array):
         spec = TransformerEncoder(num_layers=1, width=8, num_heads=2, feed_forward_size=8)
         return spec.build(3, 2, num_symbols=2, key=key)
 
     count_correct._cached.clear_cache()  # pyright: ignore
-    monkeypatch.setitem(_evaluate.PAIRS_AT_ONCE, "cpu", room)
+    monkeypatch.setitem(module.PAIRS_AT_ONCE, "cpu", room)
     batch = frame_transduction(REVERSALS, 2)
     _, static = eqx.partition(attentive(jax.random.key(0)), eqx.is_inexact_array)
     (found,) = evaluate(stack_weights(attentive, [0, 1]), static, iter([batch]))
@@ -58,8 +58,8 @@ def test_attention_counts_the_same_however_many_rows_run_at_once(room: int, monk
 
 def test_more_members_leave_room_for_fewer_rows():
     tokens = jnp.zeros((250, 128), jnp.int32)
-    assert _evaluate.PAIRS_AT_ONCE["cpu"] == 256 * 128**2
-    assert [_evaluate._rows_at_once(tokens, members) for members in (1, 2, 30, 1000)] == [250, 125, 8, 1]
+    assert module.PAIRS_AT_ONCE["cpu"] == 256 * 128**2
+    assert [module._rows_at_once(tokens, members) for members in (1, 2, 30, 1000)] == [250, 125, 8, 1]
 
 
 def test_no_compilation_per_length():

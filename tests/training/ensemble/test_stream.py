@@ -3,11 +3,11 @@ import threading
 import numpy as np
 import pytest
 
-from humboldt.languages import Pairs, frame_transduction
-from humboldt.training._stream import buckets_for, make_chunk, prefetch
+from humboldt.languages import Batch, Pairs, frame_transduction
+from humboldt.training.ensemble.stream import buckets_for, make_chunk, prefetch
 
 
-def stream(step: int):
+def stream(step: int) -> Batch:
     rows = np.full((2, 1 + step % 7), step % 2)
     return frame_transduction(Pairs.full(rows, rows[:, :1]), 2)
 
@@ -19,13 +19,25 @@ def test_buckets_end_at_the_longest_and_are_few(longest: int):
 
 
 def test_a_chunk_holds_the_batches_each_in_its_bucket():
-    chunk = make_chunk(stream, 3, 6, 5, (4, 8))
-    assert chunk.step.tolist() == [3, 4, 5, 6, 7]
-    assert chunk.bucket.tolist() == [1, 1, 1, 2, 2]  # times 5, 6, 7, then filling
-    assert chunk.tokens.shape == (5, 2, 8)
-    np.testing.assert_array_equal(chunk.tokens[1, :, :6], stream(4).tokens)
-    assert not chunk.mask[1, :, 6:].any() and not chunk.target_mask[1, :, 6:].any()
-    assert make_chunk(stream, 0, 1, 1, (4, 8)).bucket.tolist() == [0]
+    clock, examples = make_chunk(stream, 3, 6, 5, (4, 8))
+    assert clock.step.tolist() == [3, 4, 5, 6, 7]
+    assert clock.bucket.tolist() == [1, 1, 1, 2, 2]  # times 5, 6, 7, then filling
+    assert examples.tokens.shape == (5, 2, 8)
+    np.testing.assert_array_equal(examples.tokens[1, :, :6], stream(4).tokens)
+    assert not examples.mask[1, :, 6:].any() and not examples.target_mask[1, :, 6:].any()
+    assert make_chunk(stream, 0, 1, 1, (4, 8)).clock.bucket.tolist() == [0]
+
+
+def test_examples_of_members_come_before_steps():
+    def own(step: int) -> Batch:
+        batch = stream(step)
+        three = {name: np.stack([getattr(batch, name)] * 3) for name in Batch.__dataclass_fields__}
+        three["tokens"] = three["tokens"] + np.arange(3)[:, None, None]
+        return Batch(**three)
+
+    examples = make_chunk(own, 0, 3, 4, (8,), has_own_examples=True).examples
+    assert examples.tokens.shape == (3, 4, 2, 8) and examples.weight.shape == (3, 4, 2)
+    np.testing.assert_array_equal(examples.tokens[2, 1, :, :3], stream(1).tokens + 2)
 
 
 def test_prefetch_gives_the_same_items():

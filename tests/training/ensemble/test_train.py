@@ -1,141 +1,244 @@
-"""Ensembles: ten at once equal ten one by one; nothing is compiled per length; a diverged member harms nobody."""
+"""Ensembles: many at once equal each alone; nothing is compiled per length; a diverged member harms nobody."""
 
 from pathlib import Path
+from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
+from suite_support import Recording
+from training_support import Parity
 
+from humboldt.checkpoints import Checkpoints
 from humboldt.errors import Interrupted
-from humboldt.languages import Batch, frame_transduction, tasks
+from humboldt.events import Progress
 from humboldt.models.rnn import RNN
-from humboldt.training import Ensemble, MemberKnobs, Recipe, Trained, Watcher
-from humboldt.training._steps import train_chunk
+from humboldt.training.base import MemberRecipe, Milestone, Recipe, Schedule
+from humboldt.training.ensemble import train as module
+from humboldt.training.ensemble.steps import train_chunk
+from humboldt.training.ensemble.train import Ensemble, TrainedEnsemble, spans
 
-PARITY = tasks.get("chomsky/parity_check")()
-
-
-def stream(step: int) -> Batch:
-    rng = np.random.default_rng((0, step))
-    return frame_transduction(PARITY.sample(rng, 8, int(rng.integers(1, 13))), 2)  # pyright: ignore[reportAttributeAccessIssue]
+MEMBERS = [MemberRecipe(seed, rate) for seed in (0, 1) for rate in (1e-2, 3e-3)]
+STEPS = 230  # three calls of the program, the last of them not full
 
 
-def ensemble(members: list[MemberKnobs], steps: int = 30, **recipe) -> Ensemble:
-    spec = RNN(hidden_size=8)
-    build = lambda key: spec.build(3, 2, num_symbols=2, key=key)  # noqa: E731
-    return Ensemble(build, members, Recipe(steps=steps, **recipe), stream, longest=13)
+def build(key: Any) -> Any:
+    return RNN(hidden_size=8).build(3, 2, num_symbols=2, key=key)
 
 
-def train(folder: Path, members: list[MemberKnobs], steps: int = 30, **recipe) -> Trained:
-    return ensemble(members, steps, **recipe).train(folder, Watcher())
+def ensemble(members: list[MemberRecipe], steps: int = STEPS, problem: Parity | None = None, **recipe) -> Ensemble:
+    return Ensemble(build, members, Recipe(steps=steps, **recipe), problem or Parity())
 
 
-def member(trained: Trained, index: int) -> list[np.ndarray]:
+def train(
+    folder: Path, members: list[MemberRecipe], steps: int = STEPS, problem: Parity | None = None, **recipe
+) -> TrainedEnsemble:
+    return ensemble(members, steps, problem, **recipe).train(Checkpoints(folder), Recording())
+
+
+def weights(trained: TrainedEnsemble, index: int) -> list[np.ndarray]:
     return [np.asarray(leaf[index]) for leaf in jax.tree.leaves(trained.weights)]
 
 
-def test_an_ensemble_of_ten_equals_ten_single_runs(tmp_path: Path):
-    members = [MemberKnobs(seed, rate) for seed in range(5) for rate in (1e-2, 3e-3)]
-    together = train(tmp_path / "all", members)
-    for i, one in enumerate(members):
+def assert_close(ours: list[np.ndarray], theirs: list[np.ndarray], rtol: float = 1e-4, atol: float = 1e-6) -> None:
+    for a, b in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=atol)
+
+
+@pytest.fixture(scope="module")
+def together(tmp_path_factory: pytest.TempPathFactory) -> TrainedEnsemble:
+    return train(tmp_path_factory.mktemp("together"), MEMBERS)
+
+
+def test_an_ensemble_equals_its_members_alone_and_lengths_cause_no_compilation(
+    together: TrainedEnsemble, tmp_path: Path
+):
+    assert len({Parity().batch(i).time for i in range(STEPS)}) == 12
+    before = train_chunk._cached._cache_size()  # pyright: ignore
+    for i, one in enumerate(MEMBERS):
         alone = train(tmp_path / str(i), [one])
-        for a, b in zip(member(together, i), member(alone, 0), strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
+        assert_close(weights(together, i), weights(alone, 0))
         np.testing.assert_allclose(together.loss[i], alone.loss[0], rtol=1e-4)
+    train(tmp_path / "longer", MEMBERS[:1], steps=350)  # nor does another number of steps
+    assert train_chunk._cached._cache_size() == before + 1  # pyright: ignore
 
 
-def test_vmapped_members_equal_members_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    members = [MemberKnobs(seed, 1e-2) for seed in range(3)]
-    in_turn = train(tmp_path / "turn", members)
+def test_vmapped_members_equal_members_in_turn(
+    together: TrainedEnsemble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")  # what an accelerator would do: vmap, hoisted gradients
-    train_chunk._cached.clear_cache()  # pyright: ignore
-    at_once = train(tmp_path / "once", members)
+    monkeypatch.setattr(module, "keep_compiled_programs", lambda: None)
+    members = [*MEMBERS, MEMBERS[0]]  # another number of members is another program
+    at_once = train(tmp_path, members)
     monkeypatch.undo()
-    train_chunk._cached.clear_cache()  # pyright: ignore
-    np.testing.assert_allclose(in_turn.loss, at_once.loss, rtol=1e-3)
-    for i in range(3):
-        for a, b in zip(member(in_turn, i), member(at_once, i), strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(together.loss, at_once.loss[:4], rtol=1e-2)
+    for i in range(4):
+        assert_close(weights(together, i), weights(at_once, i), rtol=1e-2, atol=1e-4)
 
 
-def test_members_differ_by_seed_and_by_learning_rate(tmp_path: Path):
-    trained = train(tmp_path, [MemberKnobs(0, 1e-2), MemberKnobs(1, 1e-2), MemberKnobs(0, 1e-3)])
-    first, second, third = (member(trained, i) for i in range(3))
-    assert not np.allclose(first[0], second[0]) and not np.allclose(first[0], third[0])
-
-
-def test_one_compilation_whatever_the_lengths(tmp_path: Path):
-    train_chunk._cached.clear_cache()  # pyright: ignore
-    lengths = {stream(i).time for i in range(250)}
-    assert len(lengths) == 12
-    train(tmp_path, [MemberKnobs(0, 1e-2)], steps=250)
-    assert train_chunk._cached._cache_size() == 1  # pyright: ignore
-    train(tmp_path / "longer", [MemberKnobs(0, 1e-2)], steps=350)  # nor for another number of steps
-    assert train_chunk._cached._cache_size() == 1  # pyright: ignore
+def test_members_differ_by_seed_and_by_learning_rate(together: TrainedEnsemble):
+    first, other_rate, other_seed = (weights(together, i)[0] for i in (0, 1, 2))
+    assert not np.allclose(first, other_rate) and not np.allclose(first, other_seed)
 
 
 def test_a_diverged_member_is_marked_and_the_others_go_on(tmp_path: Path):
-    fine = MemberKnobs(0, 1e-2)
-    trained = train(tmp_path / "a", [MemberKnobs(1, 1e38), fine], gradient_clip=None)
-    alone = train(tmp_path / "b", [fine], gradient_clip=None)
-    assert trained.diverged_at[0] >= 0 and trained.diverged_at[1] == -1
-    assert all(np.isfinite(leaf).all() for leaf in member(trained, 1))
-    for a, b in zip(member(trained, 1), member(alone, 0), strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
+    bad = [MemberRecipe(7, 1e38), *MEMBERS[1:]]
+    broken = train(tmp_path / "a", bad, gradient_clip=None)
+    well = train(tmp_path / "b", MEMBERS, gradient_clip=None)
+    assert broken.diverged_at[0] >= 0 and (broken.diverged_at[1:] == -1).all() and (well.diverged_at == -1).all()
+    for i in range(1, 4):
+        for a, b in zip(weights(broken, i), weights(well, i), strict=True):
+            np.testing.assert_array_equal(a, b)
+    assert all(np.isfinite(leaf).all() for leaf in weights(broken, 0))  # its last good weights
 
 
-def test_the_gradient_norm_is_clipped_per_member():
-    clip = Recipe(steps=1, optimiser="sgd", gradient_clip=1.0).transformation()
-    gradient = {"a": jnp.full(4, 3.0), "b": jnp.full(4, 4.0)}
-    updates, _ = clip.update(gradient, clip.init(gradient), gradient)
-    np.testing.assert_allclose(np.sqrt(sum((leaf**2).sum() for leaf in jax.tree.leaves(updates))), 1.0, rtol=1e-5)
-
-
-@pytest.mark.parametrize("steps", [30, 101, 230])
-def test_a_resumed_run_is_bit_identical(tmp_path: Path, steps: int):
-    members = [MemberKnobs(0, 1e-2), MemberKnobs(1, 1e-2)]
-    whole = train(tmp_path / "whole", members, steps)
-    calls = 0
-
-    def stop_after_one() -> bool:
-        nonlocal calls
-        calls += 1
-        return calls == 1
-
+@pytest.mark.parametrize("questions", [0, 1, 2])
+def test_a_resumed_run_is_bit_identical(together: TrainedEnsemble, tmp_path: Path, questions: int):
     with pytest.raises(Interrupted):
-        ensemble(members, steps).train(tmp_path / "parts", Watcher(should_stop=stop_after_one))
-    resumed = train(tmp_path / "parts", members, steps)
-    assert eqx.tree_equal(whole.weights, resumed.weights)
-    np.testing.assert_array_equal(whole.loss, resumed.loss)
-    np.testing.assert_array_equal(whole.accuracy, resumed.accuracy)
+        ensemble(MEMBERS).train(Checkpoints(tmp_path), Recording(stop_after=questions))
+    resumed = train(tmp_path, MEMBERS)
+    assert eqx.tree_equal(together.weights, resumed.weights)
+    np.testing.assert_array_equal(together.loss, resumed.loss)
+    np.testing.assert_array_equal(together.accuracy, resumed.accuracy)
 
 
-def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path: Path):
-    members = [MemberKnobs(0, 1e-2)]
-    whole = ensemble(members, 230).train(tmp_path, Watcher(save_seconds=0))  # after every call of the program
+def test_a_damaged_checkpoint_falls_back_to_the_one_before(together: TrainedEnsemble, tmp_path: Path):
+    ensemble(MEMBERS).train(Checkpoints(tmp_path, save_seconds=0), Recording())  # after every call of the program
     newest = sorted(tmp_path.glob("*.ckpt"))[-1]
     assert len(list(tmp_path.glob("*.ckpt"))) == 2
     newest.write_bytes(newest.read_bytes()[:-10])
-    warnings: list[str] = []
-    again = ensemble(members, 230).train(tmp_path, Watcher(warn=warnings.append))
-    assert len(warnings) == 1 and newest.name in warnings[0] and "the one before" in warnings[0]
-    assert eqx.tree_equal(whole.weights, again.weights)
+    sink = Recording()
+    again = ensemble(MEMBERS).train(Checkpoints(tmp_path), sink)
+    assert len(sink.warnings) == 1 and newest.name in sink.warnings[0] and "the one before" in sink.warnings[0]
+    assert eqx.tree_equal(together.weights, again.weights)
+
+
+def test_the_checkpoint_of_another_model_is_told_and_not_used(together: TrainedEnsemble, tmp_path: Path):
+    Checkpoints(tmp_path).save(1, {"something": np.zeros(3)})
+    sink = Recording()
+    found = ensemble(MEMBERS).train(Checkpoints(tmp_path), sink)
+    assert "of another model or version" in sink.warnings[0]
+    assert eqx.tree_equal(together.weights, found.weights)
+
+
+def test_progress_and_curves(together: TrainedEnsemble, tmp_path: Path):
+    sink = Recording()
+    found = ensemble(MEMBERS).train(Checkpoints(tmp_path), sink)
+    told = [event for event in sink.events if isinstance(event, Progress)]
+    assert [(event.done, event.total) for event in told] == [(100, STEPS), (200, STEPS), (230, STEPS)]
+    assert "loss" in told[0].remark and "accuracy" in told[0].remark
+    assert found.steps.tolist() == [100, 200, 230] and np.isfinite(found.loss).all()
 
 
 def test_training_learns_parity(tmp_path: Path):
     """A short but real run: well above chance on lengths up to 12."""
-    spec = RNN(hidden_size=32)
-    build = lambda key: spec.build(3, 2, num_symbols=2, key=key)  # noqa: E731
-    learner = Ensemble(build, [MemberKnobs(0, 5e-3)], Recipe(steps=600), stream, longest=13)
-    trained = learner.train(tmp_path, Watcher())
+
+    def larger(key: Any) -> Any:
+        return RNN(hidden_size=32).build(3, 2, num_symbols=2, key=key)
+
+    learner = Ensemble(larger, [MemberRecipe(0, 5e-3)], Recipe(steps=600), Parity())
+    trained = learner.train(Checkpoints(tmp_path), Recording())
     assert trained.accuracy[0, 0] < 0.65 < 0.95 < trained.accuracy[0, -1]
 
 
-def test_bfloat16_computes_in_bfloat16_and_keeps_float32_weights(tmp_path: Path):
-    fine = train(tmp_path / "a", [MemberKnobs(0, 1e-2)])
-    coarse = train(tmp_path / "b", [MemberKnobs(0, 1e-2)], precision="bfloat16")
-    assert all(leaf.dtype == np.float32 for leaf in member(coarse, 0))
-    assert not np.array_equal(fine.loss, coarse.loss)
-    np.testing.assert_allclose(fine.loss, coarse.loss, rtol=0.05)
+def test_bfloat16_computes_in_bfloat16_and_keeps_float32_weights(together: TrainedEnsemble, tmp_path: Path):
+    coarse = train(tmp_path, MEMBERS, precision="bfloat16")
+    assert all(leaf.dtype == np.float32 for leaf in weights(coarse, 0))
+    assert not np.array_equal(together.loss, coarse.loss)
+    np.testing.assert_allclose(together.loss[:, 0], coarse.loss[:, 0], rtol=0.05)
+
+
+def test_a_schedule_scales_the_learning_rate_of_every_member(tmp_path: Path):
+    """Without a memory of gradients, a step at half the rate is a step of half the size."""
+    recipe = {"optimiser": "sgd", "gradient_clip": None, "steps": 1}
+    flat = train(tmp_path / "flat", MEMBERS, **recipe)
+    rising = train(tmp_path / "rising", MEMBERS, schedule=Schedule(warm_up=4), **recipe)
+    fresh = ensemble(MEMBERS, 1).fresh().learners.weights
+    for start, full, quarter in zip(*map(jax.tree.leaves, (fresh, flat.weights, rising.weights)), strict=True):
+        np.testing.assert_allclose(quarter - start, (full - start) / 4, atol=2e-7)
+
+
+def test_members_with_examples_of_their_own_equal_training_alone_on_them(tmp_path: Path):
+    seeds = (3, 4, 5, 6)
+    own = train(tmp_path / "own", MEMBERS, problem=Parity(seeds, own=True))
+    for i, (member, seed) in enumerate(zip(MEMBERS, seeds, strict=True)):
+        alone = train(tmp_path / str(i), [member], problem=Parity((seed,)))
+        assert_close(weights(own, i), weights(alone, 0))
+        np.testing.assert_allclose(own.loss[i], alone.loss[0], rtol=1e-4)
+    assert not np.allclose(own.loss[0], own.loss[1])
+
+
+@pytest.mark.parametrize(
+    ("steps", "most", "milestones", "expected"),
+    [
+        (250, 100, (), [(0, 100), (100, 200), (200, 250)]),
+        (250, 100, (120,), [(0, 100), (100, 120), (120, 220), (220, 250)]),
+        (100, 100, (100,), [(0, 100)]),
+        (5, 100, (0, 2, 5, 9), [(0, 2), (2, 5)]),
+        (3, 1, (2,), [(0, 1), (1, 2), (2, 3)]),
+        (10, 4, (4, 4, 8), [(0, 4), (4, 8), (8, 10)]),
+    ],
+)
+def test_no_call_of_the_program_goes_across_a_milestone(steps: int, most: int, milestones, expected):
+    assert spans(steps, most, milestones) == expected
+
+
+class Looks:
+    """Scores by a table, and remembers the weights that it was shown."""
+
+    def __init__(self, scores: dict[int, list[float]]) -> None:
+        self.scores, self.seen = scores, {}
+
+    def __call__(self, step: int, shown: Any) -> Milestone:
+        self.seen[step] = jax.tree.map(np.array, shown)
+        return Milestone(np.array(self.scores[step]), {"step": step})
+
+
+SCORES = {50: [0, 3, 0, 1], 150: [2, 2, 0, 2], 230: [1, 1, 0, 3]}
+
+
+def test_every_member_keeps_the_weights_of_its_best_milestone(together: TrainedEnsemble, tmp_path: Path):
+    looks = Looks(SCORES)
+    found = ensemble(MEMBERS, problem=Parity(milestones=(50, 150, 230))).train(
+        Checkpoints(tmp_path), Recording(), looks
+    )
+    assert found.milestones == ({"step": 50}, {"step": 150}, {"step": 230}) and list(looks.seen) == [50, 150, 230]
+    assert found.steps.tolist() == [50, 150, 230]
+    for member, best in enumerate((150, 50, 50, 230)):  # the first of equally good ones
+        expected = [leaf[member] for leaf in jax.tree.leaves(looks.seen[best])]
+        for a, b in zip(weights(found, member), expected, strict=True):
+            np.testing.assert_array_equal(a, b)
+    # Looking changes nothing: the last weights are those of a run without milestones.
+    for a, b in zip(jax.tree.leaves(looks.seen[230]), jax.tree.leaves(together.weights), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("questions", [0, 1])
+def test_records_and_best_weights_survive_an_interruption(tmp_path: Path, questions: int):
+    problem = Parity(milestones=(50, 150, 230))
+    whole = ensemble(MEMBERS, problem=problem).train(Checkpoints(tmp_path / "a"), Recording(), Looks(SCORES))
+    with pytest.raises(Interrupted):
+        ensemble(MEMBERS, problem=problem).train(
+            Checkpoints(tmp_path / "b"), Recording(stop_after=questions), Looks(SCORES)
+        )
+    later = Looks(SCORES)
+    resumed = ensemble(MEMBERS, problem=problem).train(Checkpoints(tmp_path / "b"), Recording(), later)
+    assert list(later.seen) == [50, 150, 230][questions + 1 :]  # what was looked at is not looked at again
+    assert resumed.milestones == whole.milestones
+    assert eqx.tree_equal(whole.weights, resumed.weights)
+
+
+def test_without_scores_the_last_weights_are_kept(together: TrainedEnsemble, tmp_path: Path):
+    found = ensemble(MEMBERS, problem=Parity(milestones=(100,))).train(
+        Checkpoints(tmp_path), Recording(), lambda step, shown: Milestone(record=step)
+    )
+    assert found.milestones == (100,) and eqx.tree_equal(found.weights, together.weights)
+
+
+def test_a_member_that_never_has_a_score_keeps_its_last_weights(together: TrainedEnsemble, tmp_path: Path):
+    found = ensemble(MEMBERS, problem=Parity(milestones=(100,))).train(
+        Checkpoints(tmp_path), Recording(), lambda step, shown: Milestone(np.array([1.0, np.nan, 1.0, 1.0]))
+    )
+    for a, b in zip(weights(found, 1), weights(together, 1), strict=True):
+        np.testing.assert_array_equal(a, b)

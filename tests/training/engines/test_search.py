@@ -1,0 +1,129 @@
+"""Networks that are searched for by description length, as models of the BLISS suite."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from suite_support import Recording, results_of, run_one, scores_of
+
+from humboldt.checkpoints import Checkpoints
+from humboldt.errors import Interrupted
+from humboldt.events import Silent
+from humboldt.mdl import PAPER_ACTIVATIONS, Network, NetworkStepper, description_length, published_networks, to_svg
+from humboldt.measures.bliss import evaluate
+from humboldt.store import State
+from humboldt.suites import suites
+from humboldt.suites.base import Experiment, Request
+from humboldt.suites.bliss.problem import NextSymbol
+from humboldt.suites.reading import tables
+from humboldt.training.base import Job, engines
+from humboldt.training.engines.search import SearchPredictor, corpus_trie
+
+SUITE = suites.get("bliss")
+SHORT = {"factors": "10", "order": "2", "generations": "60", "population_size": "50"}
+
+
+def planned(**settings: str) -> Experiment:
+    (found,) = SUITE.plan(Request(("an_bn",), ("mdlrnn",), "paper", None, {**SHORT, **settings}))
+    return found
+
+
+def job_of(experiment: Experiment) -> Job:
+    return SUITE.job(SUITE.restore(experiment.training, experiment.evaluations[0]), experiment.members)
+
+
+def problem() -> NextSymbol:
+    found = job_of(planned()).problem
+    assert isinstance(found, NextSymbol)
+    return found
+
+
+def test_the_published_network_for_an_bn_is_right_at_every_n():
+    language = problem().language
+    network = published_networks()["an_bn_figure_4"]
+    assert network.symbols == language.input_alphabet.symbols
+    test_set = language.test_set(after=20, count=500)
+    found = evaluate(test_set, NetworkStepper(network), epsilons=(0.0,))
+    assert found.score(language.measure, 0.0).met_over_test_set
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory):
+    """One short search, uninterrupted."""
+    sink = Recording()
+    return run_one(planned(), tmp_path_factory.mktemp("whole"), sink, keep="all"), sink
+
+
+def test_a_short_search_gives_results_that_can_be_read_back(whole):
+    outcome, sink = whole
+    (found,) = results_of(outcome)
+    assert found.state is State.FINISHED and found.measures["mdl"] > found.measures["grammar_bits"] > 0
+    assert any("|G|" in getattr(event, "remark", "") for event in sink.events) and "search 1/1" in sink.phases
+    network = Network.from_json(json.dumps(found.detail["network"]))
+    assert "<svg" in to_svg(network)
+    (table,) = tables(SUITE, [scores_of(planned(), [found])])
+    assert any("MDLRNN" in " ".join(row) for row in table.rows)
+    assert any("another search than the paper's" in note for note in table.notes)
+    assert "jax" not in found.environment  # a search does not use it
+
+
+def test_kept_networks_are_restored_and_score_the_same(whole):
+    outcome, _ = whole
+    ((member, arrays),) = outcome.weights
+    experiment = planned()
+    engine, job = engines.get("search"), job_of(experiment)
+    predictor = engine.restore(job, [arrays])
+    parts = SUITE.restore(experiment.training, experiment.evaluations[0])
+    ((measures, _),) = SUITE.score(parts, experiment.evaluations[0], predictor, [member], Silent())
+    assert measures == results_of(outcome)[0].measures
+
+
+def test_stopped_and_resumed_it_finds_the_same_network(tmp_path: Path, whole):
+    (expected,) = results_of(whole[0])
+    with pytest.raises(Interrupted):
+        run_one(planned(), tmp_path, Recording(stop_after=1))
+    (resumed,) = results_of(run_one(planned(), tmp_path))
+    assert (resumed.measures, resumed.detail) == (expected.measures, expected.detail)
+    newest = max(tmp_path.glob("checkpoints/*/search-100/*.ckpt"))
+    newest.write_bytes(newest.read_bytes()[:50])
+    sink = Recording()
+    (again,) = results_of(run_one(planned(), tmp_path, sink))
+    assert len(sink.warnings) == 1 and "Damaged checkpoint" in sink.warnings[0]
+    assert again.measures == expected.measures
+
+
+def test_the_code_length_of_the_corpus_is_the_sum_over_its_strings():
+    corpus = problem()
+    network = published_networks()["an_bn_figure_4"]
+    stepper = NetworkStepper(network)
+    bits = 0.0
+    for string in corpus.corpus.strings:
+        state = stepper.init(1)
+        ids = corpus.language.input_alphabet.encode(["#", *string, "#"])
+        for symbol, following in pairwise(ids.tolist()):
+            state, distribution = stepper.step(state, np.array([symbol]))
+            bits -= np.log2(distribution[0, following])
+    assert description_length(network, corpus_trie(corpus), PAPER_ACTIVATIONS).data == pytest.approx(bits)
+
+
+def test_some_of_the_networks():
+    networks = list(published_networks().values())[:3]
+    job = job_of(planned())
+    predictor = SearchPredictor(networks, corpus_trie(job.problem), job)
+    assert predictor.num_members == 3
+    assert [n.to_json() for n in predictor.take([2, 0]).networks] == [networks[2].to_json(), networks[0].to_json()]
+    assert not predictor.offers("nats") and predictor.offers("stepper")
+
+
+def test_an_estimate_counts_every_member():
+    experiment = planned(seeds="3")
+    predictor, seconds = engines.get("search").sample(job_of(experiment))
+    assert predictor.num_members >= 1 and seconds > 0
+
+
+def test_members_are_searched_for_one_after_the_other(tmp_path: Path):
+    experiment = planned(seeds="2", generations="5")
+    trained = engines.get("search").train(job_of(experiment), Checkpoints(tmp_path), Silent())
+    assert len(trained.outcomes) == 2 and {path.name for path in tmp_path.iterdir()} == {"search-100", "search-101"}
