@@ -10,7 +10,6 @@ import json
 import sys
 from pathlib import Path
 
-
 from humboldt.identity import canonical
 from humboldt.store import State, Store
 from humboldt.suites.reading import upgrade
@@ -44,7 +43,9 @@ def compare(old: Members, new: Members) -> dict[str, object]:
         added |= {f"{key[0]}: {name}" for name in set(theirs) - set(values)}
         for name, value in values.items():
             if theirs.get(name) != value:
-                differences.append({"member": [*key[:3], key[-1]], "measure": name, "old": value, "new": theirs.get(name)})
+                differences.append(
+                    {"member": [*key[:3], key[-1]], "measure": name, "old": value, "new": theirs.get(name)}
+                )
     by_model = sorted({" ".join(key[:3]) for key in old})
     return {
         "members": len(old),

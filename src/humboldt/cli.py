@@ -26,8 +26,8 @@ from humboldt.suites import suites
 from humboldt.suites.base import Experiment
 from humboldt.suites.capabilities import OffersCheck, OffersData
 from humboldt.suites.reading import records as records_of
-from humboldt.suites.reading import tables as tables_of
 from humboldt.suites.reading import stored, unknown_suite_tables
+from humboldt.suites.reading import tables as tables_of
 
 app = typer.Typer(
     help="Does a sequence model make infinite use of finite means? Five published benchmarks, one command.",
@@ -36,6 +36,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
 
 def _folder(text: str) -> Path:
     if not text:
@@ -125,7 +126,9 @@ def run(
     save_every: Annotated[float, typer.Option(min=0, help="Seconds between checkpoints.")] = 30.0,
     keep: Annotated[Kept, typer.Option(help="Which trained members to keep.")] = Kept.BEST,
     plugin: Plugins = [],  # noqa: B006
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan and the estimated time, then exit.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the plan and the estimated time, then exit.")
+    ] = False,
 ) -> None:
     """Run experiments. The same command again does only what is missing."""
     load_files(plugin)
@@ -292,7 +295,9 @@ def _announce(study: Study) -> None:
         return
     if members < total:
         say(f"{total - members:,} of {counted(total, 'member')} are already finished in `{study.out}`.")
-    lines = [f"  {e.name}: {counted(len(e.members), 'member')} x {'scoring only' if e.kept else e.work}" for e in pending]
+    lines = [
+        f"  {e.name}: {counted(len(e.members), 'member')} x {'scoring only' if e.kept else e.work}" for e in pending
+    ]
     try:
         estimates = list(study.estimate(pending))
     except MissingExtra as error:

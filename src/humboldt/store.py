@@ -216,7 +216,9 @@ class Store:
             with store._connect() as db:
                 store._check(db)
         except sqlite3.DatabaseError as error:
-            raise UsageError(f"`{store.path}` is not a Humboldt database: {error}. Give the folder of a run.") from error
+            raise UsageError(
+                f"`{store.path}` is not a Humboldt database: {error}. Give the folder of a run."
+            ) from error
         return store
 
     def _prepare(self) -> None:

@@ -26,7 +26,6 @@ from humboldt.suites.base import AbstractSuite, Experiment, Request
 from humboldt.suites.departures import departures, sentence
 from humboldt.suites.reading import records, tables, upgrade
 
-
 MOST_GROUPS = 16  # in which members are trained one group after the other
 WAIT_SECONDS = 0.5  # between looks at what other processes work on
 
@@ -98,7 +97,9 @@ class Study:
             if max(one, groups) > memory.available:
                 needed = f"One member of {experiment.name} needs at least {gigabytes(one)}"
                 if one <= memory.available:
-                    needed = f"The {count:,} members of {experiment.name} need at least {gigabytes(memory.each * count)}"
+                    needed = (
+                        f"The {count:,} members of {experiment.name} need at least {gigabytes(memory.each * count)}"
+                    )
                 raise UsageError(
                     f"{needed}, and this machine has {gigabytes(memory.available)}. Use smaller sizes or fewer seeds, "
                     "or a larger machine; `humboldt plan` works here."

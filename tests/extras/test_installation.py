@@ -32,8 +32,19 @@ def install(python: Path | str, *what: str | Path) -> None:
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small study, made with JAX."""
     out = tmp_path_factory.mktemp("results")
-    small = "--set steps=3 --set hidden_size=2 --set num_test_lengths=1 --set strings_per_length=2 --seeds 1".split()
-    cells = "--task parity_check --model rnn".split()
+    small = [
+        "--set",
+        "steps=3",
+        "--set",
+        "hidden_size=2",
+        "--set",
+        "num_test_lengths=1",
+        "--set",
+        "strings_per_length=2",
+        "--seeds",
+        "1",
+    ]
+    cells = ["--task", "parity_check", "--model", "rnn"]
     run(sys.executable, "-m", "humboldt", "run", "chomsky", *cells, *small, "--out", out)
     return out
 
@@ -79,7 +90,7 @@ def test_a_package_from_outside_is_a_full_citizen(tmp_path: Path):
     assert "agree" in humboldt("check", "chomsky", "last_symbol", example).stdout
 
     tasks, models = ["--task", "last_symbol", "--task", "parity_check"], ["--model", "leaky_rnn", "--model", "rnn"]
-    small = "--set steps=300 --set num_test_lengths=2 --set strings_per_length=8 --seeds 1".split()
+    small = ["--set", "steps=300", "--set", "num_test_lengths=2", "--set", "strings_per_length=8", "--seeds", "1"]
     command = ["run", "chomsky", *tasks, *models, *small, "--out", tmp_path / "out"]
     rows = [line.split() for line in humboldt(*command).stdout.splitlines()]
     assert ["Level", "Task", "Chance", "RNN", "paper", "Leaky", "RNN", "paper"] in rows

@@ -1,7 +1,6 @@
 import json
 
-from humboldt.report.tables import as_csv, as_json, as_text
-from humboldt.report.tables import Table
+from humboldt.report.tables import Table, as_csv, as_json, as_text
 
 RECORDS = [{"task": "a", "value": 1.5, "published": None}, {"task": "b,c", "value": 2.0, "published": 3}]
 

@@ -1,8 +1,6 @@
 """A whole suite in one small file: one language, one model, two evaluations of one training."""
 
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,13 +18,11 @@ from humboldt.training.base import AbstractProblem, Job, MemberRecipe, Recipe
 
 
 class Echo(AbstractTask):
-    """The answer at the last symbol is that symbol."""
-
     problem = ProblemKind.CLASSIFICATION
     input_alphabet = output_alphabet = Alphabet(("a", "b"))
     chance, examples = 0.5, (("a b", "b"),)
 
-    def oracle(self, symbols: Any) -> list[str]:
+    def oracle(self, symbols):
         return [symbols[-1]]
 
 
@@ -53,8 +49,8 @@ class EchoProtocol:
 class Toy(AbstractSuite):
     name, paper, question, measure = "toy", "nobody, never", "Does it listen?", "accuracy"
     kind, protocol, printed_tasks = ProblemKind.CLASSIFICATION, EchoProtocol, ("echo",)
-    contenders = MappingProxyType({"lstm": Contender("lstm_classifier", "LSTM", {"hidden_size": 4, "embedding_size": 4})})
-    presets = MappingProxyType({"paper": Preset("paper", "all"), "quick": Preset("quick", "few", {"steps": 100})})
+    contenders = {"lstm": Contender("lstm_classifier", "LSTM", {"hidden_size": 4, "embedding_size": 4})}
+    presets = {"paper": Preset("paper", "all"), "quick": Preset("quick", "few", {"steps": 100})}
     headline, evaluation = "right", ("short", 1)
 
     def members(self, protocol, contender):
@@ -69,7 +65,9 @@ class Toy(AbstractSuite):
 
     def score(self, parts, evaluation, predictor, members, sink):
         problem = EchoProblem(3 if evaluation.name == "short" else 9)
-        rows = np.concatenate([predictor.correct(problem.batch(-1 - i + 10**6)) for i in range(parts.protocol.strings)], 1)
+        rows = np.concatenate(
+            [predictor.correct(problem.batch(-1 - i + 10**6)) for i in range(parts.protocol.strings)], 1
+        )
         return [({"right": float(row.mean())}, {}) for row in rows]
 
     def probe(self, parts, evaluation):
@@ -84,32 +82,35 @@ class Toy(AbstractSuite):
         return [Record(*about, "right", "max", max(values), len(values), None)]
 
     def layout(self, heading, cells):
-        rows = [(c.task, c.scores[0].evaluation.name, f"{max(v for v, _, _ in c.finished('right')):.2f}") for c in cells]
+        rows = [
+            (c.task, c.scores[0].evaluation.name, f"{max(v for v, _, _ in c.finished('right')):.2f}") for c in cells
+        ]
         return [Table(f"toy, {heading}", ("Task", "Test", "LSTM"), tuple(rows))]
 
 
-@pytest.fixture
-def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
-    monkeypatch.setattr(suites, "_entries", dict(suites._entries))
-    monkeypatch.setattr(tasks, "_entries", dict(tasks._entries))
+def test_it_runs_resumes_rescores_and_prints_a_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    for registry in (suites, tasks):  # forgotten again after the test
+        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
     humboldt.register("toy", version=1)(Toy())
     humboldt.register("toy/echo", version=1)(Echo)
-    return suites.get("toy")  # pyright: ignore[reportReturnType]
-
-
-def test_it_runs_resumes_rescores_and_prints_a_table(toy: Toy, tmp_path: Path):
     study = humboldt.plan("toy", out=tmp_path)
     assert [e.name for e in study.experiments[0].evaluations] == ["short", "long"]
     study.run(lambda experiment: Silent(), keep="all")
     assert study.pending() == []  # resumed: nothing to do
     lines = study.table().splitlines()
-    assert lines[0] == "toy, quick" and [line.split()[:2] for line in lines[4:6]] == [["echo", "short"], ["echo", "long"]]
+    assert lines[0] == "toy, quick" and [line.split()[:2] for line in lines[4:6]] == [
+        ["echo", "short"],
+        ["echo", "long"],
+    ]
     assert {record["setting"] for record in study.records()} == {"quick short", "quick long"}
 
     more = humboldt.plan("toy", settings={"strings": 5}, out=tmp_path)
     assert [(e.kept, len(e.members)) for e in more.pending()] == [(True, 2)]  # a new evaluation: no training
     more.run(lambda experiment: Silent())
-    (first, *_), evaluations = more.experiments, {s.evaluation.key_for(s.training) for s in Store.open(tmp_path).scores()}
+    (first, *_), evaluations = (
+        more.experiments,
+        {s.evaluation.key_for(s.training) for s in Store.open(tmp_path).scores()},
+    )
     assert len(evaluations) == 4 and all(e.key_for(first.training) in evaluations for e in first.evaluations)
     again = humboldt.plan("toy", seeds=3, settings={"strings": 5}, out=tmp_path)
     assert [(e.kept, [m["seed"] for m in e.members]) for e in again.pending()] == [(False, [2])]

@@ -21,7 +21,7 @@ from humboldt.languages import AbstractTask, ProblemKind, tasks
 from humboldt.registry import Entry
 from humboldt.report.tables import Record, Table
 from humboldt.settings import Role
-from humboldt.store import Scores, Written
+from humboldt.store import Written
 from humboldt.suites.cells import Cell, Heading
 from humboldt.suites.departures import Departure
 from humboldt.training.base import AbstractEngine, AbstractPredictor, Job, engines
@@ -354,9 +354,7 @@ class AbstractSuite(ABC):
         if not setting.get("task", True):
             del setting["task"]
         if written.format > 1:
-            return Training(
-                written.suite, written.task, written.model, written.engine, setting, written.versions
-            ), None
+            return Training(written.suite, written.task, written.model, written.engine, setting, written.versions), None
         later = {f.stored_name for f in settings.fields(self.protocol) if f.role is Role.EVALUATION}
         evaluation = {key: value for key, value in setting.items() if key in later}
         setting = {key: value for key, value in setting.items() if key not in later}

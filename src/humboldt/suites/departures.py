@@ -62,7 +62,8 @@ def departures(suite: "AbstractSuite", parts: Iterable[Part]) -> list[Departure]
     found = []
     for (task, model), own in cells.items():
         found += [
-            Departure(d.name, d.ours, d.papers, task, model, d.is_part, d.text) for d in _of_cell(suite, task, model, own)
+            Departure(d.name, d.ours, d.papers, task, model, d.is_part, d.text)
+            for d in _of_cell(suite, task, model, own)
         ]
     return found
 
@@ -71,7 +72,9 @@ def _of_cell(suite: "AbstractSuite", task: str, model: str, parts: Sequence[Part
     evaluations = dict.fromkeys(evaluation.name for _, evaluation, _ in parts)
     papers = [flat for name in evaluations for flat in suite.expected(task, model, "paper", name)]
     ours = [{**training.flat, **evaluation.setting} for training, evaluation, _ in parts]
-    outside = set() if model in suite.contenders else {key for training, _, _ in parts for key in training.setting["model"]}
+    outside = (
+        set() if model in suite.contenders else {key for training, _, _ in parts for key in training.setting["model"]}
+    )
     for key in dict.fromkeys(key for flat in [*ours, *papers] for key in flat if key not in outside):
         # What is missing was added later, and has its default.
         allowed = _distinct(flat.get(key, _default(suite, task, model, key)) for flat in papers)
@@ -124,7 +127,9 @@ def sentence(found: Iterable[Departure]) -> str:
     by_owner: dict[str, list[str]] = {}
     for text, whose in owners.items():
         by_owner.setdefault(_owner(set(whose), everybody), []).append(text)
-    groups = [f"{owner}: {', '.join(texts)}" if owner else ", ".join(texts) for owner, texts in sorted(by_owner.items())]
+    groups = [
+        f"{owner}: {', '.join(texts)}" if owner else ", ".join(texts) for owner, texts in sorted(by_owner.items())
+    ]
     return f"Not the paper's setting: {'; '.join(groups)}." if groups else ""
 
 

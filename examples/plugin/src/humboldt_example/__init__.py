@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-import humboldt
 import numpy as np
+
+import humboldt
 from humboldt.languages import Alphabet, Pairs, ProblemKind
 from humboldt.languages.chomsky import AbstractTransduction, Level
 from humboldt.settings import setting, settings

@@ -26,7 +26,10 @@ class ComputeSqrt(AbstractTransduction):
     - `endian`: `"little"`, or `"big"` for most significant digit first, as in the paper's released code.
     """
 
-    endian: Literal["little", "big"] = setting("little", "which digit comes first: the least significant one, or the most significant one as in the released code")
+    endian: Literal["little", "big"] = setting(
+        "little",
+        "which digit comes first: the least significant one, or the most significant one as in the released code",
+    )
 
     level = Level.CONTEXT_SENSITIVE
     input_alphabet = output_alphabet = Alphabet(("0", "1"))

@@ -28,7 +28,10 @@ class ModularArithmeticSimple(AbstractTransduction):
       one before, as its released code does.
     """
 
-    even_length: Literal["lengthen", "shorten"] = setting("lengthen", "what happens to an even length, at which there is no expression: the paper lengthens it, the released code shortens it")
+    even_length: Literal["lengthen", "shorten"] = setting(
+        "lengthen",
+        "what happens to an even length, at which there is no expression: the paper lengthens it, the released code shortens it",
+    )
 
     level = Level.REGULAR
     input_alphabet = Alphabet((*DIGITS, "+", "-", "*"))

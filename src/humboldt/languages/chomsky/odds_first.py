@@ -20,7 +20,9 @@ class OddsFirst(AbstractTransduction):
     - `order`: `"paper"` as above; `"code"` puts the even places first, as the paper's released code does.
     """
 
-    order: Literal["paper", "code"] = setting("paper", "which places come first: the odd ones, or the even ones as in the released code")
+    order: Literal["paper", "code"] = setting(
+        "paper", "which places come first: the odd ones, or the even ones as in the released code"
+    )
 
     level = Level.CONTEXT_SENSITIVE
     input_alphabet = output_alphabet = Alphabet(("a", "b"))

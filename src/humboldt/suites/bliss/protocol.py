@@ -36,9 +36,7 @@ class Induction:
     )
     learning_rate: float = setting(1e-3, "learning rate", "appendix A.2", above=0, most=1e6)
     epochs: int = setting(1000, "passes over the corpus", "appendix A.2", least=1)
-    batch_size: int | None = setting(
-        None, "strings of one update; none: the whole corpus", "appendix A.2", least=1
-    )
+    batch_size: int | None = setting(None, "strings of one update; none: the whole corpus", "appendix A.2", least=1)
     string_order: Literal["shuffled", "corpus"] = setting(
         "shuffled", "order of updates, where an epoch has several", "see docs/bliss.md"
     )
@@ -74,9 +72,7 @@ MARNN = {"learning_rate": 0.01, "batch_size": 1, "penalties": ("none",)}  # appe
 CONTENDERS = MappingProxyType(
     {
         "lstm": Contender("torch_lstm", "LSTM", sweep={"hidden_size": (2, 32, 128)}),
-        "stack_lstm": Contender(
-            "marnn_stack_lstm", "Stack-LSTM", MARNN, {"epochs": (3, 50), "stack_size": (50, 100)}
-        ),
+        "stack_lstm": Contender("marnn_stack_lstm", "Stack-LSTM", MARNN, {"epochs": (3, 50), "stack_size": (50, 100)}),
         "baby_ntm": Contender("baby_ntm", "Baby-NTM", MARNN, {"epochs": (3, 50)}),
         "mdlrnn": Contender(
             "mdlrnn",

@@ -57,9 +57,7 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
         return Job(
             model=parts.model,
             problem=Transduction(parts.task, protocol),
-            recipe=Recipe(
-                steps=protocol.steps, gradient_clip=protocol.gradient_clip, precision=protocol.precision
-            ),
+            recipe=Recipe(steps=protocol.steps, gradient_clip=protocol.gradient_clip, precision=protocol.precision),
             members=tuple(MemberRecipe(member["seed"], member["learning_rate"]) for member in members),
         )
 
@@ -101,7 +99,9 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
 
     def upgrade(self, setting: dict[str, Any], format: int, *, model: str) -> dict[str, Any]:
         del model
-        if format == 1 and setting.get("loss") == "mean":  # a setting that there was; the other value is not known today
+        if (
+            format == 1 and setting.get("loss") == "mean"
+        ):  # a setting that there was; the other value is not known today
             del setting["loss"]
         return setting
 

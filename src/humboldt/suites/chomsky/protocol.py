@@ -83,9 +83,7 @@ CONTENDERS = MappingProxyType(
     {
         "rnn": Contender("rnn", "RNN"),
         "stack_rnn": Contender("stack_rnn", "Stack-RNN"),
-        "tape_rnn": Contender(
-            "tape_rnn", "Tape-RNN", sweep={"computation_tokens": (0, 1, 2), "num_tapes": (1, 4)}
-        ),
+        "tape_rnn": Contender("tape_rnn", "Tape-RNN", sweep={"computation_tokens": (0, 1, 2), "num_tapes": (1, 4)}),
         "transformer_encoder": Contender("transformer_encoder", "Transformer", sweep={"positions": POSITIONS}),
         "lstm": Contender("lstm", "LSTM"),
         "cnn": Contender("cnn", "CNN", sweep={"kernel_size": (3, 5, 7, 11)}),

@@ -29,9 +29,7 @@ class PseudoLanguages:
         "zipf", "how terminals are drawn", "section 2.2; uniform in appendix A"
     )
     zipf_exponent: float = setting(1.0, "exponent of Zipf's law", "not stated", least=0, most=10)
-    train: int = setting(
-        40_000, "positives that are trained on, with as many negatives", "section 2.2.1", least=1
-    )
+    train: int = setting(40_000, "positives that are trained on, with as many negatives", "section 2.2.1", least=1)
     validation: int = setting(
         5_000, "positives of the validation split", "section 2.2.1", role=Role.EVALUATION, least=1
     )

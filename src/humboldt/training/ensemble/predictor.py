@@ -31,9 +31,7 @@ class EnsemblePredictor(AbstractPredictor):
         seed = self.problem.test_dropout_seed
         key = None if seed is None else jax.random.fold_in(jax.random.key(seed), number)
         answers_from = self.problem.answers_from
-        (found,) = evaluate(
-            self.weights, self.static, iter([batch]), own_answers_from=answers_from, dropout_key=key
-        )
+        (found,) = evaluate(self.weights, self.static, iter([batch]), own_answers_from=answers_from, dropout_key=key)
         return found
 
     def nats(self, batch: Batch) -> np.ndarray:

@@ -193,9 +193,13 @@ def _explain(name: str, examples: list[_Example]) -> list[Explanation]:
         return []
     short = name.removeprefix(PREFIX)
     meanings = {"": [each.expected for each in examples]}
-    meanings |= {reading.says: [reading.target(each.symbols) for each in examples] for reading in READINGS.get(short, ())}
+    meanings |= {
+        reading.says: [reading.target(each.symbols) for each in examples] for reading in READINGS.get(short, ())
+    }
     spellings = {"": [each.given for each in examples]}
-    spellings |= {form.says: [form.undo(each.given, each.symbols) for each in examples] for form in FORMS.get(short, ())}
+    spellings |= {
+        form.says: [form.undo(each.given, each.symbols) for each in examples] for form in FORMS.get(short, ())
+    }
     alone, together = [], []
     for reading, meant in meanings.items():
         seen = set()
