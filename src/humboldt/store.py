@@ -366,11 +366,17 @@ class Store:
                     "WHERE state = 'failed' UNION ALL SELECT suite, task, model, member, scores.detail FROM scores "
                     "JOIN evaluations USING (evaluation) JOIN trainings USING (training) WHERE scores.state = 'failed'"
                 ),
-                "runs": "SELECT suite, task, model, member, detail FROM results JOIN runs USING (run) WHERE state = 'failed'",
+                "runs": (
+                    "SELECT suite, task, model, member, detail FROM results JOIN runs USING (run) "
+                    "WHERE state = 'failed'"
+                ),
             }
             for table, query in queries.items():
                 parts += db.execute(query).fetchall() if table in tables else []
-        found = [Failure(*row[:3], json.loads(row[3]), json.loads(row[4]).get("error", "")) for row in parts]
+        found = [
+            Failure(of, task, model, json.loads(member), json.loads(detail).get("error", ""))
+            for of, task, model, member, detail in parts
+        ]
         return [failure for failure in found if suite in (None, failure.suite)]
 
     def _rows(self, db: sqlite3.Connection) -> list[_Row]:

@@ -1,13 +1,14 @@
 """A whole suite in one small file: one language, one model, two evaluations of one training."""
 
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 import humboldt
 from humboldt.events import Silent
-from humboldt.identity import Evaluation
+from humboldt.identity import Evaluation, Member
 from humboldt.languages import AbstractTask, Alphabet, Batch, ProblemKind, tasks
 from humboldt.report.tables import Record, Table
 from humboldt.settings import Role, setting, settings
@@ -49,11 +50,11 @@ class EchoProtocol:
 class Toy(AbstractSuite):
     name, paper, question, measure = "toy", "nobody, never", "Does it listen?", "accuracy"
     kind, protocol, printed_tasks = ProblemKind.CLASSIFICATION, EchoProtocol, ("echo",)
-    contenders = {"lstm": Contender("lstm_classifier", "LSTM", {"hidden_size": 4, "embedding_size": 4})}
-    presets = {"paper": Preset("paper", "all"), "quick": Preset("quick", "few", {"steps": 100})}
+    contenders: ClassVar = {"lstm": Contender("lstm_classifier", "LSTM", {"hidden_size": 4, "embedding_size": 4})}
+    presets: ClassVar = {"paper": Preset("paper", "all"), "quick": Preset("quick", "few", {"steps": 100})}
     headline, evaluation = "right", ("short", 1)
 
-    def members(self, protocol, contender):
+    def members(self, protocol, contender) -> list[Member]:
         return [{"seed": seed} for seed in range(protocol.seeds)]
 
     def job(self, parts, members):
@@ -65,10 +66,8 @@ class Toy(AbstractSuite):
 
     def score(self, parts, evaluation, predictor, members, sink):
         problem = EchoProblem(3 if evaluation.name == "short" else 9)
-        rows = np.concatenate(
-            [predictor.correct(problem.batch(-1 - i + 10**6)) for i in range(parts.protocol.strings)], 1
-        )
-        return [({"right": float(row.mean())}, {}) for row in rows]
+        rows = [predictor.correct(problem.batch(10**6 + i)) for i in range(parts.protocol.strings)]
+        return [({"right": float(row.mean())}, {}) for row in np.concatenate(rows, 1)]
 
     def probe(self, parts, evaluation):
         return Probe(lambda predictor: predictor.correct(EchoProblem(3).batch(0)), parts.protocol.strings)
@@ -82,9 +81,7 @@ class Toy(AbstractSuite):
         return [Record(*about, "right", "max", max(values), len(values), None)]
 
     def layout(self, heading, cells):
-        rows = [
-            (c.task, c.scores[0].evaluation.name, f"{max(v for v, _, _ in c.finished('right')):.2f}") for c in cells
-        ]
+        rows = [(c.task, c.scores[0].evaluation.name, f"{c.finished('right')[0][0]:.2f}") for c in cells]
         return [Table(f"toy, {heading}", ("Task", "Test", "LSTM"), tuple(rows))]
 
 
@@ -98,19 +95,12 @@ def test_it_runs_resumes_rescores_and_prints_a_table(monkeypatch: pytest.MonkeyP
     study.run(lambda experiment: Silent(), keep="all")
     assert study.pending() == []  # resumed: nothing to do
     lines = study.table().splitlines()
-    assert lines[0] == "toy, quick" and [line.split()[:2] for line in lines[4:6]] == [
-        ["echo", "short"],
-        ["echo", "long"],
-    ]
+    assert lines[0] == "toy, quick" and [line.split()[1] for line in lines[4:6]] == ["short", "long"]
     assert {record["setting"] for record in study.records()} == {"quick short", "quick long"}
 
     more = humboldt.plan("toy", settings={"strings": 5}, out=tmp_path)
     assert [(e.kept, len(e.members)) for e in more.pending()] == [(True, 2)]  # a new evaluation: no training
     more.run(lambda experiment: Silent())
-    (first, *_), evaluations = (
-        more.experiments,
-        {s.evaluation.key_for(s.training) for s in Store.open(tmp_path).scores()},
-    )
-    assert len(evaluations) == 4 and all(e.key_for(first.training) in evaluations for e in first.evaluations)
+    assert len(Store.open(tmp_path).scores()) == 4
     again = humboldt.plan("toy", seeds=3, settings={"strings": 5}, out=tmp_path)
     assert [(e.kept, [m["seed"] for m in e.members]) for e in again.pending()] == [(False, [2])]

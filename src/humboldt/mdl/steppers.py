@@ -322,7 +322,7 @@ class NetworkStepper:
                 return states, self._graph.distributions_of(steps)
             except RunError:  # too many different states to number them
                 state = self._graph.vectors(state.astype(np.int64, copy=False))
-        return self._plain.step_batch(state, symbols)
+        return self._plain.step_batch(state.astype(np.float64, copy=False), symbols)
 
     def take(self, state: NDArray[np.number], rows: NDArray[np.integer]) -> NDArray[np.number]:
         """Some of the states."""

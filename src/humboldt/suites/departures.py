@@ -1,7 +1,7 @@
 """In which ways results are not the paper's: data until the last line, where `sentence` words it once."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from humboldt.identity import Evaluation, Member, Training, canonical
@@ -61,10 +61,7 @@ def departures(suite: "AbstractSuite", parts: Iterable[Part]) -> list[Departure]
         cells.setdefault((part[0].task, part[0].model), []).append(part)
     found = []
     for (task, model), own in cells.items():
-        found += [
-            Departure(d.name, d.ours, d.papers, task, model, d.is_part, d.text)
-            for d in _of_cell(suite, task, model, own)
-        ]
+        found += [replace(each, task=task, model=model) for each in _of_cell(suite, task, model, own)]
     return found
 
 

@@ -65,10 +65,9 @@ def tables(suite: AbstractSuite, found: Sequence[Scores]) -> list[Table]:
 
 def _plain_records(ordered: Sorted) -> list[Record]:
     found = []
-    for scores, label in [
-        *((s, "superseded") for s in ordered.superseded),
-        *((s, "not known") for s, _ in ordered.unknown),
-    ]:
+    labelled = [(scores, "superseded") for scores in ordered.superseded]
+    labelled += [(scores, "not known") for scores, _ in ordered.unknown]
+    for scores, label in labelled:
         training = scores.training
         names = sorted({name for result in scores.results for name in result.measures})
         for name in names:

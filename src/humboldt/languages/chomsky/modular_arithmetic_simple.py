@@ -30,7 +30,7 @@ class ModularArithmeticSimple(AbstractTransduction):
 
     even_length: Literal["lengthen", "shorten"] = setting(
         "lengthen",
-        "what happens to an even length, at which there is no expression: the paper lengthens it, the released code shortens it",
+        "what becomes of an even length, at which there is no expression; the released code shortens it",
     )
 
     level = Level.REGULAR

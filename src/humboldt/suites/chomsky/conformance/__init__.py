@@ -1,1 +1,1 @@
-"""Does somebody else's version of a Chomsky task mean what ours means? Golden vectors, and a checker that explains differences."""
+"""Golden vectors of the Chomsky tasks, and a checker that explains how somebody else's version of a task differs."""

@@ -1,7 +1,7 @@
 """Golden vectors: for every task a plain file of inputs with their targets, for anyone to check other code against.
 
-`python -m humboldt.suites.chomsky.conformance.golden` writes them afresh. They hold every input of the shortest lengths and a
-few longer ones, all as the sampler draws them, after the task's own examples; the targets are the oracle's.
+`python -m humboldt.suites.chomsky.conformance.golden` writes them afresh. They hold every input of the shortest lengths
+and a few longer ones, all as the sampler draws them, after the task's own examples; the targets are the oracle's.
 """
 
 import json
