@@ -5,6 +5,7 @@ from typing import Any
 
 import jax
 import pytest
+from engine_support import clockwork as clockwork
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")

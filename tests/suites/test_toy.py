@@ -12,7 +12,6 @@ from humboldt.identity import Evaluation, Member
 from humboldt.languages import AbstractTask, Alphabet, Batch, ProblemKind, tasks
 from humboldt.report.tables import Record, Table
 from humboldt.settings import Role, setting, settings
-from humboldt.store import Store
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Contender, Preset, Probe
 from humboldt.training.base import AbstractProblem, Job, MemberRecipe, Recipe
@@ -88,10 +87,9 @@ class Toy(AbstractSuite):
 def test_it_runs_resumes_rescores_and_prints_a_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     for registry in (suites, tasks):  # forgotten again after the test
         monkeypatch.setattr(registry, "_entries", dict(registry._entries))
-    humboldt.register("toy", version=1)(Toy())
-    humboldt.register("toy/echo", version=1)(Echo)
+    for name, thing in (("toy", Toy()), ("toy/echo", Echo)):
+        humboldt.register(name, version=1)(thing)
     study = humboldt.plan("toy", out=tmp_path)
-    assert [e.name for e in study.experiments[0].evaluations] == ["short", "long"]
     study.run(lambda experiment: Silent(), keep="all")
     assert study.pending() == []  # resumed: nothing to do
     lines = study.table().splitlines()
@@ -101,6 +99,7 @@ def test_it_runs_resumes_rescores_and_prints_a_table(monkeypatch: pytest.MonkeyP
     more = humboldt.plan("toy", settings={"strings": 5}, out=tmp_path)
     assert [(e.kept, len(e.members)) for e in more.pending()] == [(True, 2)]  # a new evaluation: no training
     more.run(lambda experiment: Silent())
-    assert len(Store.open(tmp_path).scores()) == 4
-    again = humboldt.plan("toy", seeds=3, settings={"strings": 5}, out=tmp_path)
-    assert [(e.kept, [m["seed"] for m in e.members]) for e in again.pending()] == [(False, [2])]
+    assert more.pending() == []
+    assert [len(e.members) for e in humboldt.plan("toy", seeds=3, settings={"strings": 5}, out=tmp_path).pending()] == [
+        1
+    ]

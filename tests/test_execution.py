@@ -1,0 +1,160 @@
+"""Train, keep, score: what happens when memory is short, when scoring fails, and what is done only once."""
+
+import pickle
+from pathlib import Path
+
+import pytest
+from engine_support import Clockwork, out_of_memory
+from suite_support import TINY, Recording
+
+from humboldt import checkpoints
+from humboldt.errors import Interrupted, UsageError
+from humboldt.execution import Here, Options, Outcome, ScoringFailed, execute, halves
+from humboldt.store import State, weights_path
+from humboldt.suites import suites
+from humboldt.suites.base import Experiment, Request
+
+
+def planned(seeds: int = 5, **settings) -> Experiment:
+    (experiment,) = suites.get("chomsky").plan(
+        Request(("parity_check",), ("rnn",), "paper", seeds, {**TINY, "strings_per_length": 10, **settings})
+    )
+    return experiment
+
+
+def run(experiment: Experiment, folder: Path, sink: Recording | None = None) -> list[Outcome]:
+    sink = sink or Recording()
+    return list(Here().run([experiment], Options(folder), lambda _: sink))
+
+
+def score_of(outcomes: list[Outcome]) -> dict[int, float]:
+    return {
+        one.member["seed"]: one.measures["score"]
+        for outcome in outcomes
+        for _, scored in outcome.scored
+        for one in scored
+        if one.state is State.FINISHED
+    }
+
+
+def test_an_experiment_is_data_that_travels():
+    experiment = planned()
+    assert pickle.loads(pickle.dumps(experiment)) == experiment
+
+
+def test_members_are_trained_scored_and_described(clockwork: Clockwork, tmp_path: Path):
+    (outcome,) = run(planned(), tmp_path)
+    assert outcome.error is None and clockwork.trained == [5] and set(clockwork.scored) == {5}
+    assert score_of([outcome]) == pytest.approx({seed: seed / 10 for seed in range(5)})
+    assert [one.state for one in outcome.trained] == [State.FINISHED] * 5
+    assert outcome.trained[0].environment == {"device": "clockwork"}
+    assert outcome.checkpoints is not None and list(outcome.checkpoints.glob("*.ckpt"))  # the caller removes them
+
+
+def test_training_out_of_memory_is_repeated_in_halves(clockwork: Clockwork, tmp_path: Path):
+    clockwork.on_train = out_of_memory(2)
+    sink = Recording()
+    outcomes = run(planned(), tmp_path, sink)
+    assert clockwork.trained == [5, 3, 2, 1, 2]
+    assert [len(outcome.trained) for outcome in outcomes] == [2, 1, 2] and not any(o.error for o in outcomes)
+    assert sink.warnings == [
+        f"parity_check · rnn: {count} members together need more memory than there is. Retrying in two halves."
+        for count in (5, 3)
+    ]
+    assert score_of(outcomes) == pytest.approx({seed: seed / 10 for seed in range(5)})
+
+
+def test_one_member_that_does_not_fit_is_a_failure(clockwork: Clockwork, tmp_path: Path):
+    clockwork.on_train = out_of_memory(0)
+    outcomes = run(planned(2), tmp_path)
+    assert clockwork.trained == [2, 1, 1] and len(outcomes) == 2
+    for outcome in outcomes:
+        assert "RESOURCE_EXHAUSTED" in str(outcome.error)
+        assert [one.state for one in outcome.trained] == [State.FAILED]
+        assert "Traceback" in outcome.trained[0].detail["error"]
+
+
+def test_scoring_out_of_memory_is_repeated_in_halves_without_training_again(
+    clockwork: Clockwork,
+    tmp_path: Path,
+):
+    clockwork.on_score = out_of_memory(2)
+    sink = Recording()
+    (outcome,) = run(planned(), tmp_path, sink)
+    assert outcome.error is None and clockwork.trained == [5] and set(clockwork.scored) == {1, 2}
+    assert score_of([outcome]) == pytest.approx({seed: seed / 10 for seed in range(5)})
+
+
+def fail(members: int) -> None:
+    raise ZeroDivisionError("oh dear")
+
+
+def test_failed_scoring_keeps_the_training(clockwork: Clockwork, tmp_path: Path):
+    clockwork.on_score = fail
+    (outcome,) = run(planned(), tmp_path)
+    assert isinstance(outcome.error, ScoringFailed) and "ZeroDivisionError: oh dear" in str(outcome.error)
+    assert [one.state for one in outcome.trained] == [State.FINISHED] * 5
+    ((_, scored),) = outcome.scored
+    assert [one.state for one in scored] == [State.FAILED] * 5 and "oh dear" in scored[0].detail["error"]
+    assert outcome.checkpoints is None and list(tmp_path.glob("checkpoints/*/*.ckpt"))
+    clockwork.on_score = lambda members: None
+    (again,) = run(planned(), tmp_path)
+    assert again.error is None and clockwork.trained == [5]  # from the checkpoint
+
+
+def test_scoring_that_does_not_fit_even_alone_does_not_train_again(clockwork: Clockwork, tmp_path: Path):
+    clockwork.on_score = out_of_memory(0)
+    (outcome,) = run(planned(), tmp_path)
+    assert clockwork.trained == [5] and isinstance(outcome.error, ScoringFailed)
+
+
+def test_diverged_members_are_not_scored(clockwork: Clockwork, tmp_path: Path):
+    clockwork.diverging = {0, 3}
+    (outcome,) = run(planned(), tmp_path)
+    assert [one.state for one in outcome.trained] == [
+        *(State.DIVERGED, State.FINISHED, State.FINISHED, State.DIVERGED, State.FINISHED)
+    ]
+    assert set(score_of([outcome])) == {1, 2, 4} and set(clockwork.scored) == {3}
+    clockwork.diverging = {0, 1, 2, 3, 4}
+    (nobody,) = run(planned(data_seed=1), tmp_path)
+    assert nobody.error is None and score_of([nobody]) == {} and nobody.weights == ()
+
+
+@pytest.mark.parametrize(("keep", "seeds"), [("best", [4]), ("all", [0, 1, 2, 3, 4]), ("none", [])])
+def test_which_members_are_kept(clockwork: Clockwork, tmp_path: Path, keep, seeds: list[int]):
+    outcome = execute(planned(), Options(tmp_path, keep=keep), Recording())
+    assert [member["seed"] for member, _ in outcome.weights] == seeds
+    assert [arrays["seed"].tolist() for _, arrays in outcome.weights] == [[seed] for seed in seeds]
+
+
+def test_kept_members_are_only_scored(clockwork: Clockwork, tmp_path: Path):
+    experiment = planned()
+    outcome = execute(experiment, Options(tmp_path, keep="all"), Recording())
+    for member, arrays in outcome.weights:
+        checkpoints.write(weights_path(tmp_path, experiment.training, member), arrays, {})
+    kept = Experiment(experiment.training, experiment.members[1:3], experiment.evaluations, "", kept=True)
+    again = execute(kept, Options(tmp_path), Recording())
+    assert clockwork.trained == [5] and clockwork.restored == [2]
+    assert score_of([again]) == pytest.approx({1: 0.1, 2: 0.2}) and again.trained == ()
+
+
+def test_a_stop_while_scoring_is_not_a_failure(clockwork: Clockwork, tmp_path: Path):
+    with pytest.raises(Interrupted):
+        run(planned(), tmp_path, Recording(stop_after=0))
+
+
+def test_wrong_use_is_not_recorded_as_a_failure(clockwork: Clockwork, tmp_path: Path):
+    def refuse(members: int) -> None:
+        raise UsageError("this cannot be")
+
+    clockwork.on_score = refuse
+    with pytest.raises(UsageError, match="this cannot be"):
+        run(planned(), tmp_path)
+
+
+@pytest.mark.parametrize(("count", "sizes"), [(2, [1, 1]), (5, [3, 2])])
+def test_halves_are_all_members_once(count: int, sizes: list[int]):
+    experiment = planned(count)
+    parts = halves(experiment)
+    assert [len(part.members) for part in parts] == sizes
+    assert [member for part in parts for member in part.members] == list(experiment.members)
