@@ -42,7 +42,8 @@ def main() -> None:
     found = []
     for name in LANGUAGES:
         for terminals in (2, 100):
-            task: Any = tasks.get(f"syntax/{name}")(terminals=terminals)
+            language: Any = tasks.get(f"syntax/{name}")
+            task = language(terminals=terminals)
             drawn = splits(task, seed=0)
             scored = {split: drawn[split] for split in ("test", "long")}
             audit: dict[str, dict[str, float]] = {}
