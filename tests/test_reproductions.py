@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from pages import ROOT, filled, load, script, tables
+from scipy.stats import binomtest, fisher_exact
 
 from humboldt import published
 
@@ -24,7 +25,7 @@ def test_the_chomsky_table_is_that_of_the_records():
     best = [r for r in load("reproductions/chomsky/records.json") if (r["statistic"], r["measure"]) == ("max", "score")]
     records, curves = by_cell(best), by_cell(load("reproductions/chomsky/curves.json"))
     assert records.keys() == curves.keys()
-    table, _ = tables(CHOMSKY)
+    table, *_ = tables(CHOMSKY)
     shown = set()
     for task, model, steps, *cells, seconds in filled(table, 2):
         setting = f"paper, steps={steps.replace(',', '')}, num_test_lengths=47, strings_per_length=128"
@@ -43,7 +44,7 @@ def test_the_chomsky_table_is_that_of_the_records():
 
 
 def test_the_table_of_missing_duplicate_is_that_of_the_record():
-    _, table = tables(CHOMSKY)
+    _, table, ours = tables(CHOMSKY)  # all tables of the page are checked here
     lengths = ("10", "20", "30", "40", "41", "61", "81", "181", "500")
     wanted = []
     for record in load("reproductions/chomsky/missing_duplicate_released.json"):
@@ -56,8 +57,18 @@ def test_the_table_of_missing_duplicate_is_that_of_the_record():
             ]
             wanted.append([*map(str, setting), str(network["seed"]), *(f"{score:.1f}" for score in scores)])
     assert table == wanted
-    (quick,) = load("reproductions/chomsky/missing_duplicate_quick.json")
-    assert quick["scores"]["score"] == [100.0] * 10
+    solved = []
+    for row, record in zip(ours, load("reproductions/chomsky/missing_duplicate_quick.json"), strict=True):
+        scores = sorted(record["scores"]["score"])
+        solved.append(sum(score >= 90 for score in scores))
+        low, high = binomtest(solved[-1], len(scores)).proportion_ci(method="wilson")
+        assert row[2:] == [
+            ", ".join(f"{s:.1f}" for s in scores),
+            f"{solved[-1]} of 10 ({100 * low:.0f}-{100 * high:.0f}%)",
+        ]
+        assert all(member["learning_rate"] == float(row[0]) for member in record["scored"])
+    test: Any = fisher_exact([[met, 10 - met] for met in solved])
+    assert f"p = {test.pvalue:.4f}" in CHOMSKY.read_text(encoding="utf-8")
 
 
 def test_what_the_text_says_of_bucket_sort_is_on_record():
@@ -172,3 +183,27 @@ def test_the_speed_of_the_classifiers_is_that_of_the_benchmark():
             alone["strings_per_second"],
         )
         assert speeds == [f"{speed:,.0f}" for speed in wanted]
+
+
+def test_the_shortcuts_are_those_of_the_record():
+    names = {
+        "length": "length",
+        "length, odd or even": "length_parity",
+        "bag of symbols": "bag",
+        "first and last symbol": "first_last",
+        "bigrams": "bigrams",
+        "bag of categories": "category_bag",
+        "first and last category": "category_first_last",
+        "bigrams of categories": "category_bigrams",
+        "products of category counts": "category_bag_quadratic",
+    }
+    found = {(entry["task"], str(entry["terminals"])): entry for entry in load("reproductions/syntax/shortcuts.json")}
+    (table,) = (table for table in tables(ROOT / "docs" / "syntax.md") if table[0][0] == "length")
+    languages = ("adj_n_np", "np_n_vp_n", "nested_dependency", "cross_serial_dependency")
+    for classifier, terminals, *cells in filled(table, 1):
+        for language, cell in zip(languages, cells, strict=True):
+            accuracy = found[language, terminals]["accuracy"][names[classifier]]
+            assert cell == "{test:.1f} / {long:.1f}".format(**accuracy), (classifier, terminals, language)
+    best = [max(c[s] for c in e["accuracy"].values()) for e in found.values() for s in ("test", "long")]
+    records = load("reproductions/syntax/records.json")
+    assert {f"{r['value']:.2f}" for r in records if "_shortcut" in r["measure"]} <= {f"{value:.2f}" for value in best}
