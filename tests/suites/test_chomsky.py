@@ -160,6 +160,12 @@ def test_evaluation_batches_cover_each_length_once():
     assert set(counts.values()) == {100}
 
 
+def test_few_strings_are_not_filled_up_with_copies():
+    experiment = one("parity_check", "rnn", settings={"strings_per_length": "5", "num_test_lengths": "12"})
+    ((lengths, _, batch),) = evaluation_batches(SUITE.cell(experiment.run))
+    assert len(lengths) == len(batch.tokens) == 60 and (lengths > 0).all()
+
+
 def test_a_tiny_run_gives_results_and_a_table(tmp_path: Path):
     (experiment,) = plan(tasks=["cycle_navigation"], models=["rnn"], seeds=1, settings=TINY)
     told = []

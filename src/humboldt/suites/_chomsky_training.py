@@ -18,7 +18,7 @@ from humboldt.suites._chomsky_protocol import Cell
 from humboldt.suites._ensemble_training import results_of, train
 from humboldt.training import Ensemble, MemberKnobs, Recipe, evaluate
 
-EVALUATION_ROWS = 512  # strings per evaluation batch: enough to fill a CPU, few enough to waste little on padding
+EVALUATION_ROWS = 512  # strings per evaluation batch at most: enough to fill a CPU, few enough to waste little on padding
 
 
 def frame(cell: Cell, pairs: Pairs, *, count_padding: bool = False) -> Batch:
@@ -85,11 +85,12 @@ def evaluation_batches(cell: Cell) -> Iterator[tuple[np.ndarray, np.ndarray, Bat
     Every batch has the same number of rows; the last is filled with copies, whose length is given as 0.
     """
     task, protocol = cell.task, cell.protocol
+    num_rows = min(EVALUATION_ROWS, len(protocol.scored_lengths()) * protocol.strings_per_length)
     rows: list[tuple[int, Pairs]] = []
 
     def emit() -> tuple[np.ndarray, np.ndarray, Batch]:
         lengths = np.concatenate([np.full(len(pairs), length) for length, pairs in rows])
-        filling = -len(lengths) % EVALUATION_ROWS
+        filling = -len(lengths) % num_rows
         parts = [pairs for _, pairs in rows]
         while filling > 0:
             parts.append(parts[-1].head(filling))
@@ -101,7 +102,7 @@ def evaluation_batches(cell: Cell) -> Iterator[tuple[np.ndarray, np.ndarray, Bat
     for length in protocol.scored_lengths():
         pairs = task.sample(np.random.default_rng((protocol.test_seed, length)), protocol.strings_per_length, length)
         rows.append((length, pairs))
-        if sum(len(pairs) for _, pairs in rows) >= EVALUATION_ROWS:
+        if sum(len(pairs) for _, pairs in rows) >= num_rows:
             yield emit()
             rows = []
     if rows:
