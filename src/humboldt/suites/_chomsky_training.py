@@ -18,7 +18,9 @@ from humboldt.suites._chomsky_protocol import Cell
 from humboldt.suites._ensemble_training import results_of, train
 from humboldt.training import Ensemble, MemberKnobs, Recipe, evaluate
 
-EVALUATION_ROWS = 512  # strings per evaluation batch at most: enough to fill a CPU, few enough to waste little on padding
+EVALUATION_ROWS = (
+    512  # strings per evaluation batch at most: enough to fill a CPU, few enough to waste little on padding
+)
 
 
 def frame(cell: Cell, pairs: Pairs, *, count_padding: bool = False) -> Batch:
