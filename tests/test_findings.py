@@ -1,6 +1,7 @@
 """What the page of findings says is what its scripts and records give."""
 
 from pages import ROOT, load, script
+from scipy.stats import fisher_exact
 
 TEXT = " ".join((ROOT / "docs" / "findings.md").read_text(encoding="utf-8").split())
 
@@ -72,3 +73,19 @@ def test_the_networks_for_three_letters():
     for length in (wrong["measures"]["mdl"], right["known"]["mdl"], right["measures"]["mdl"]):
         assert f"{length:.1f}" in TEXT
     assert wrong["measures"]["largest_n"] == 14
+
+
+def test_the_runs_behind_the_findings_are_on_record():
+    chomsky = load("reproductions/chomsky/findings.json")["experiments"]
+    page = " ".join((ROOT / "reproductions/chomsky/README.md").read_text(encoding="utf-8").split())
+    arms = [one["scores"]["score"] for one in chomsky if one["model"] == "ndstack_rnn"]
+    assert all(", ".join(f"{score:.1f}" for score in scores) in page for scores in arms)
+    assert [sum(score >= 90 for score in scores) for scores in arms] == [4, 0]
+    assert round(fisher_exact([[4, 1], [0, 5]]).pvalue, 3) == 0.048 and "p = 0.048" in page and "p = 0.048" in TEXT
+    relu = next(one["scores"]["score"] for one in chomsky if one["model"] == "lstm")
+    assert f"{min(relu):.1f} to {max(relu):.1f} with it" in page
+    large = next(one["scores"]["score"] for one in chomsky if one["task"] == "missing_duplicate")
+    assert f"{min(large):.1f} to {max(large):.1f}" in page and f"{min(large):.1f} to {max(large):.1f}" in TEXT
+    text = " ".join((ROOT / "reproductions/syntax/README.md").read_text(encoding="utf-8").split())
+    for one in load("reproductions/syntax/dropout.json")["experiments"]:
+        assert f"{max(one['scores']['in_dist']):.2f} / {max(one['scores']['out_of_dist']):.2f}" in text

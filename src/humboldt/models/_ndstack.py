@@ -151,9 +151,8 @@ class NDStack(AbstractMemory):
     def init(self, extent: Extent) -> Stacks:
         """Only the bottom symbol, and room for all pairs of times: the square of `extent.num_steps`."""
         states, symbols = self.num_states, self.num_symbols
-        times = (
-            -(-(extent.num_steps + 1) // 8) * 8
-        )  # some steps of padding do not change the order in which sums are taken
+        # A multiple of 8, so that some steps of padding do not change the order in which sums are taken.
+        times = -(-(extent.num_steps + 1) // 8) * 8
         return Stacks(
             time=jnp.array(0),
             now=jnp.zeros((symbols, states)).at[0, 0].set(1.0),
