@@ -1,4 +1,4 @@
-"""The command line, in real processes where it matters: power cuts, Ctrl-C, wrong input."""
+"""The command line: in this process, and in real ones where it matters (power cuts, Ctrl-C, two at once)."""
 
 import json
 import os
@@ -8,13 +8,18 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+from engine_support import Clockwork
+from suite_support import write_schema_1
 
-HUMBOLDT = [sys.executable, "-m", "humboldt"]
+from humboldt import cli
+
 SETTINGS = {
-    "steps": "2500",
+    "steps": "1200",
     "batch_size": "8",
     "hidden_size": "16",
     "train_lengths": "1,10",
@@ -24,15 +29,51 @@ SETTINGS = {
 }
 TINY = [text for key, value in SETTINGS.items() for text in ("--set", f"{key}={value}")]
 RUN = ["run", "chomsky", "--task", "parity_check", "--task", "even_pairs", "--model", "rnn", "--seeds", "2", *TINY]
+HUMBOLDT = [sys.executable, "-m", "humboldt"]
 
 
-def call(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*HUMBOLDT, *arguments], capture_output=True, text=True, timeout=300, **options)
+class Said(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Call = Callable[..., Said]
+
+
+def call_with(capture: pytest.CaptureFixture[str], *arguments: str) -> Said:
+    capture.readouterr()
+    before = sys.argv
+    sys.argv = ["humboldt", *arguments]
+    try:
+        cli.main()
+        code = 0
+    except SystemExit as leaving:
+        code = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+    finally:
+        sys.argv = before
+    captured = capture.readouterr()
+    return Said(code, captured.out, captured.err)
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Call:
+    """`humboldt` with these arguments, in this process."""
+    return lambda *arguments: call_with(capsys, *arguments)
 
 
 def rows(folder: Path) -> list[tuple]:
-    with sqlite3.connect(folder / "results.db") as db:
-        return sorted(db.execute("SELECT run, member, state, measures, detail FROM results"))
+    """Everything that must be the same in the end, but for seconds and dates."""
+    db = sqlite3.connect(folder / "results.db")
+    try:
+        return sorted(
+            [
+                *db.execute("SELECT training, member, state, detail, '' FROM members"),
+                *db.execute("SELECT evaluation, member, state, detail, measures FROM scores"),
+            ]
+        )
+    finally:
+        db.close()
 
 
 def start(folder: Path) -> subprocess.Popen[str]:
@@ -41,7 +82,7 @@ def start(folder: Path) -> subprocess.Popen[str]:
 
 
 def wait_for_checkpoint(process: subprocess.Popen[str], folder: Path) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 240
     while not list(folder.glob("checkpoints/*/*.ckpt")):
         assert process.poll() is None and time.monotonic() < deadline, process.communicate()
         time.sleep(0.02)
@@ -50,97 +91,182 @@ def wait_for_checkpoint(process: subprocess.Popen[str], folder: Path) -> None:
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("uninterrupted")
-    done = call(*RUN, "--out", str(folder))
-    assert done.returncode == 0, done.stderr
-    assert "parity_check" in done.stdout and "paper" in done.stdout
-    assert "Not the paper's setting" in done.stderr and "in all, on this machine" in done.stderr
-    assert len(rows(folder)) == 4
+    sys.argv, before = ["humboldt", *RUN, "--out", str(folder)], sys.argv
+    try:
+        cli.main()
+    except SystemExit as leaving:
+        assert not leaving.code
+    finally:
+        sys.argv = before
+    assert len(rows(folder)) == 8 and not list(folder.glob("checkpoints/*")) and not list(folder.glob("locks/*"))
     return folder
 
 
-def test_killed_at_a_random_moment_it_ends_with_the_same_bits(uninterrupted: Path, tmp_path: Path):
+def test_killed_at_a_random_moment_it_ends_with_the_same_bits(uninterrupted: Path, tmp_path: Path, call: Call):
     seed = random.randrange(10**6)
     print("seed of the random moments:", seed)
     moments = random.Random(seed)
-    for _ in range(3):
+    for _ in range(2):
         process = start(tmp_path)
         wait_for_checkpoint(process, tmp_path)
-        time.sleep(moments.uniform(0, 1.0))
+        time.sleep(moments.uniform(0, 0.5))
         process.send_signal(signal.SIGKILL)
         process.communicate()
         if process.returncode == 0:  # it was faster than the executioner
             break
     done = call(*RUN, "--out", str(tmp_path), "--save-every", "0")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     assert rows(tmp_path) == rows(uninterrupted)
     assert not list(tmp_path.glob("checkpoints/*"))  # nothing is left lying about
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_saves_and_says_how_to_go_on(uninterrupted: Path, tmp_path: Path, number: signal.Signals):
+def test_ctrl_c_saves_and_says_how_to_go_on(uninterrupted: Path, tmp_path: Path, number: signal.Signals, call: Call):
     process = start(tmp_path)
     wait_for_checkpoint(process, tmp_path)
     process.send_signal(number)
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=240)
     assert process.returncode == 130, errors
     assert "everything so far is saved" in errors and "humboldt run chomsky --task parity_check" in errors
-    assert list(tmp_path.glob("checkpoints/*/*.ckpt"))
+    newest = max(tmp_path.glob("checkpoints/*/*.ckpt"))
+    if number == signal.SIGTERM:
+        newest.write_bytes(newest.read_bytes()[:100])
     done = call(*RUN, "--out", str(tmp_path))
-    assert done.returncode == 0 and rows(tmp_path) == rows(uninterrupted)
+    assert done.code == 0 and rows(tmp_path) == rows(uninterrupted)
+    assert ("Damaged checkpoint" in done.err) == (number == signal.SIGTERM)
 
 
-def test_two_commands_may_share_a_folder(uninterrupted: Path, tmp_path: Path):
-    halves = [[*RUN[:2], "--task", task, *RUN[6:], "--out", str(tmp_path)] for task in ("parity_check", "even_pairs")]
-    processes = [
-        subprocess.Popen([*HUMBOLDT, *half], stderr=subprocess.PIPE, stdout=subprocess.PIPE) for half in halves
-    ]
-    for process in processes:
-        _, errors = process.communicate(timeout=300)
-        assert process.returncode == 0, errors
+def test_two_commands_may_share_a_folder_and_the_work(uninterrupted: Path, tmp_path: Path, call: Call):
+    other = start(tmp_path)
+    wait_for_checkpoint(other, tmp_path)
+    done = call(*RUN, "--out", str(tmp_path))
+    _, errors = other.communicate(timeout=300)
+    assert done.code == other.returncode == 0, errors + done.err
     assert rows(tmp_path) == rows(uninterrupted)
+    assert not list(tmp_path.glob("checkpoints/*")) and not list(tmp_path.glob("locks/*"))
 
 
-def test_the_same_command_again_does_nothing(uninterrupted: Path):
-    before = rows(uninterrupted)
-    done = call(*RUN, "--out", str(uninterrupted))
-    assert done.returncode == 0 and "Nothing to do" in done.stderr
-    assert rows(uninterrupted) == before
+def test_python_minus_m_is_the_same_command():
+    done = subprocess.run([*HUMBOLDT, "--help"], capture_output=True, text=True)
+    assert done.returncode == 0 and "Usage" in done.stdout and "run" in done.stdout
 
 
-def test_one_more_seed_trains_one_more_member(uninterrupted: Path, tmp_path: Path):
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    (copy / "results.db").write_bytes((uninterrupted / "results.db").read_bytes())
-    arguments = [text if text != "2" else "3" for text in RUN]
-    done = call(*arguments, "--out", str(copy), "--dry-run")
-    assert done.returncode == 0 and "4 members. Left: 2." in done.stderr
-    assert len(rows(copy)) == 4
+def test_help_imports_neither_jax_nor_rich():
+    code = "import sys, humboldt.cli; print('jax' in sys.modules or 'rich' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"
 
 
-def test_show(uninterrupted: Path):
-    table = call("show", str(uninterrupted))
-    assert table.returncode == 0 and "even_pairs" in table.stdout and "Chance" in table.stdout
-    records = json.loads(call("show", str(uninterrupted), "--json").stdout)
+def test_without_jax_the_missing_extra_is_named(tmp_path: Path):
+    (tmp_path / "jax.py").write_text("raise ModuleNotFoundError(\"No module named 'jax'\", name='jax')")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    commands = [
+        *(["data", "chomsky", "parity_check"], ["list", "models"], ["list", "tasks"]),
+        ["run", "chomsky", "--out", str(tmp_path / "out")],
+    ]
+    code = f"""
+import sys
+from humboldt import cli
+codes = []
+for command in {commands!r}:
+    sys.argv = ["humboldt", *command]
+    try:
+        cli.main()
+        codes.append(0)
+    except SystemExit as leaving:
+        codes.append(leaving.code or 0)
+print(codes)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[0, 0, 0, 2]" and "pip install 'humboldt[zoo]'" in done.stderr
+
+
+def test_a_run_says_what_it_will_do_and_prints_the_table(clockwork: Clockwork, tmp_path: Path, call: Call):
+    done = call(*RUN, "--out", str(tmp_path))
+    assert done.code == 0 and "parity_check" in done.out and "paper" in done.out
+    assert "chomsky, preset quick: 2 experiments, 4 members in all." in done.err
+    assert "Not the paper's setting: " in done.err and "in all, on this machine" in done.err
+    assert "training" in done.err and "training" not in done.out  # results on stdout, progress elsewhere
+    again = call(*RUN, "--out", str(tmp_path))
+    assert again.code == 0 and "Nothing to do" in again.err and again.out == done.out and clockwork.trained == [2, 2]
+
+
+def test_one_more_seed_trains_one_more_member(clockwork: Clockwork, tmp_path: Path, call: Call):
+    call(*RUN, "--out", str(tmp_path))
+    before = rows(tmp_path)
+    done = call(*[text if text != "2" else "3" for text in RUN], "--out", str(tmp_path), "--dry-run")
+    assert done.code == 0 and f"4 of 6 members are already finished in `{tmp_path}`." in done.err
+    assert rows(tmp_path) == before and clockwork.trained == [2, 2]
+
+
+def test_which_members_are_kept(clockwork: Clockwork, tmp_path: Path, call: Call):
+    for keep, count in (("none", 0), ("best", 2), ("all", 4)):
+        call(*RUN, "--out", str(tmp_path / keep), "--keep", keep)
+        assert len(list((tmp_path / keep).glob("weights/*/*.weights"))) == count
+
+
+@pytest.mark.parametrize("command", [[*RUN, "--dry-run"], ["plan", *RUN[1:]]])
+def test_planning_writes_nothing(clockwork: Clockwork, tmp_path: Path, call: Call, command: list[str]):
+    done = call(*command, "--out", str(tmp_path / "new"))
+    assert done.code == 0 and "4 members" in done.err and done.out == ""
+    assert not (tmp_path / "new").exists() and clockwork.trained == []
+
+
+def test_a_failed_run_exits_1_and_its_traceback_can_be_shown(clockwork: Clockwork, tmp_path: Path, call: Call):
+    def fail(job) -> None:
+        raise ZeroDivisionError("oh dear")
+
+    clockwork.on_train = fail
+    done = call(*RUN, "--out", str(tmp_path))
+    assert done.code == 1 and done.err.splitlines()[-1].startswith("Error: 2 of 2 experiments failed")
+    shown = call("show", str(tmp_path), "--failures")
+    assert shown.code == 0 and "ZeroDivisionError: oh dear" in shown.out and "Traceback" in shown.out
+    assert "failed" in call("show", str(tmp_path)).out
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of version 0.1: whatever shows these shows today's, too."""
+    folder = tmp_path_factory.mktemp("shown")
+    setting = (
+        '{"autoregressive":false,"batch_size":32,"computation_tokens":0,"data_seed":0,"gradient_clip":1.0,'
+        '"loss":"mean","model":{"activation":"relu","hidden_size":64,"relu_readout":false},"num_test_lengths":24,'
+        '"precision":"float32","steps":4000,"strings_per_length":64,"task":{},"test_lengths":[41,500],"test_seed":1,'
+        '"train_lengths":[1,40]}'
+    )
+    for task in ("even_pairs", "parity_check"):
+        run = (task, "chomsky", task, "rnn", "quick", setting, '{"measure":1,"model":1,"task":1}')
+        members = [(json.dumps({"learning_rate": 0.004, "seed": s}), "finished", '{"score":0.5}', "{}") for s in (0, 1)]
+        write_schema_1(folder, run, members)
+    return folder
+
+
+def test_show(shown: Path, call: Call):
+    table = call("show", str(shown))
+    assert table.code == 0 and "even_pairs" in table.out and "Chance" in table.out and table.err == ""
+    records = json.loads(call("show", str(shown), "--json").out)
     assert list(records[0]) == [
         *("suite", "task", "model", "setting", "measure", "statistic", "value", "members", "published")
     ]
     assert len(records) == 10 and records[0]["published"] == 100.0 and records[0]["members"] == 2
-    lines = call("show", str(uninterrupted), "--csv", "--suite", "chomsky").stdout.splitlines()
+    lines = call("show", str(shown), "--csv", "--suite", "chomsky").out.splitlines()
     assert lines[0].startswith("suite,task,model") and len(lines) == 11
+    assert call("show", str(shown), "--suite", "bliss").out == "No results yet.\n"
+    assert call("show", str(shown), "--failures").out == "Nothing has failed.\n"
 
 
-def test_dry_run_writes_nothing(tmp_path: Path):
-    done = call(*RUN, "--out", str(tmp_path / "new"), "--dry-run")
-    assert done.returncode == 0 and "4 members" in done.stderr and done.stdout == ""
-    assert not (tmp_path / "new").exists()
-
-
-def test_list_and_data():
-    assert "chomsky" in call("list").stdout
-    assert "chomsky/parity_check" in call("list", "tasks").stdout.splitlines()
-    assert {"suite": "chomsky", "name": "rnn"} in json.loads(call("list", "models", "--json").stdout)
-    lines = call("data", "chomsky", "cycle_navigation", "--count", "2", "--length", "4", "--seed", "3").stdout
+def test_list_and_data(call: Call):
+    assert "chomsky" in call("list").out
+    assert "chomsky/parity_check" in call("list", "tasks").out.splitlines()
+    assert {"suite": "chomsky", "name": "rnn"} in json.loads(call("list", "models", "--json").out)
+    lines = call("data", "chomsky", "cycle_navigation", "--count", "2", "--length", "4", "--seed", "3").out
     assert [set(json.loads(line)) for line in lines.splitlines()] == [{"input", "target"}] * 2
+    released = call("data", "bliss", "an_bn", "--split", "test", "--after", "2", "--count", "2", "--format", "released")
+    assert released.out == "#aaabbb#\n#aaaabbbb#"
+
+
+def test_the_version(call: Call):
+    assert call("--version").out.startswith("humboldt ")
 
 
 @pytest.mark.parametrize(
@@ -152,64 +278,62 @@ def test_list_and_data():
         (["run", "chomsky", "--preset", "papr"], "No preset named 'papr'. Did you mean 'paper'?"),
         (["run", "chomsky", "--set", "stepz=3"], "No setting named 'stepz'. Did you mean 'steps'?"),
         (["run", "chomsky", "--set", "steps"], "not of the form key=value"),
+        (["run", "chomsky", "--set", "=3"], "not of the form key=value"),
+        (["run", "chomsky", "--set", "steps=1", "--set", "steps=2"], "--set steps was given twice"),
+        (["run", "chomsky", "--set", "steps=５"], "steps must be a whole number of at least 1"),
         (["run", "chomsky", "--seeds", "0"], "at least one seed"),
+        (["run", "chomsky", "--seeds", "x"], "--seeds"),
+        (["run", "chomsky", "--seeds", "1", "--set", "seeds=2"], "were both given"),
         (["run", "chomsky", "--out", "/dev/null/x", *TINY], "cannot be written"),
+        (["run", "chomsky", "--out", ""], "an empty name is no folder"),
+        (["run", "chomsky", "--plugin", "none.py"], "there is no such file"),
+        (["run", "chomsky", "--keep", "some"], "--keep"),
+        (["run", "chomsky", "--save-every", "-1"], "--save-every"),
+        (["run"], "Missing argument"),
         (["show", "nowhere"], "no file results.db"),
+        (["show", ".", "--json", "--csv"], "--json and --csv were both given"),
         (["data", "chomsky", "parity"], "Did you mean 'parity_check'?"),
+        (["data", "chomsky", "parity_check", "--count", "0"], "--count"),
+        (["list", "everything"], "everything"),
+        (["nothing"], "nothing"),
     ],
 )
-def test_wrong_input_exits_2_and_writes_nothing(arguments: list[str], message: str, tmp_path: Path):
-    done = call(*arguments, cwd=tmp_path)
-    assert done.returncode == 2, done.stderr
-    assert message in done.stderr and "Traceback" not in done.stderr and done.stdout == ""
+def test_wrong_input_exits_2_and_writes_nothing(
+    arguments: list[str], message: str, tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    done = call(*arguments)
+    assert done.code == 2, done
+    assert message in done.err and "Traceback" not in done.err and done.out == ""
     assert not any(tmp_path.iterdir())
 
 
-def test_a_database_from_a_newer_schema_is_refused(tmp_path: Path):
+def test_a_database_from_a_newer_schema_is_refused(tmp_path: Path, call: Call):
     with sqlite3.connect(tmp_path / "results.db") as db:
         db.execute("PRAGMA user_version = 99")
     for arguments in (["show", str(tmp_path)], [*RUN, "--out", str(tmp_path)]):
         done = call(*arguments)
-        assert done.returncode == 2 and "written by a newer Humboldt" in done.stderr
+        assert done.code == 2 and "written by a newer Humboldt" in done.err
 
 
-def test_a_damaged_checkpoint_is_told_and_survived(uninterrupted: Path, tmp_path: Path):
-    process = start(tmp_path)
-    wait_for_checkpoint(process, tmp_path)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=120)
-    newest = max(tmp_path.glob("checkpoints/*/*.ckpt"))
-    newest.write_bytes(newest.read_bytes()[:100])
-    done = call(*RUN, "--out", str(tmp_path))
-    assert done.returncode == 0 and "Damaged checkpoint" in done.stderr
-    assert rows(tmp_path) == rows(uninterrupted)
-
-
-def test_without_jax_the_missing_extra_is_named(tmp_path: Path):
-    (tmp_path / "jax.py").write_text("raise ModuleNotFoundError(\"No module named 'jax'\", name='jax')")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
-    done = call("run", "chomsky", "--out", str(tmp_path / "out"), env=environment)
-    assert done.returncode == 2 and "pip install 'humboldt[zoo]'" in done.stderr
-    assert call("data", "chomsky", "parity_check", env=environment).returncode == 0
-    assert call("list", "models", env=environment).returncode == 0
-
-
-def test_help_does_not_import_jax():
-    code = "import sys, humboldt.cli; print('jax' in sys.modules or 'rich' in sys.modules)"
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"
-    assert "Usage" in call("--help").stdout
-
-
-def test_check_says_how_somebody_elses_task_differs(tmp_path: Path):
+def test_check_says_how_somebody_elses_task_differs(tmp_path: Path, call: Call):
     theirs = tmp_path / "theirs.jsonl"
     theirs.write_text('{"input": "1 + 2 * 3", "target": "4"}\n{"input": "1 + 2", "target": "3"}\n')
-    done = call("check", "chomsky", "modular_arithmetic_simple", str(theirs))
-    assert done.returncode == 1 and "left to right" in done.stdout
-    ours = call("data", "chomsky", "modular_arithmetic_simple", "--count", "50").stdout
-    theirs.write_text(ours)
-    assert call("check", "chomsky", "modular_arithmetic_simple", str(theirs)).returncode == 0
+    check = ("check", "chomsky", "modular_arithmetic_simple", str(theirs))
+    done = call(*check)
+    assert done.code == 1 and "left to right" in done.out
+    assert json.loads(call(*check, "--json").out)
+    theirs.write_text(call("data", "chomsky", "modular_arithmetic_simple", "--count", "50").out)
+    assert call(*check).code == 0
     theirs.write_text("not json")
-    done = call("check", "chomsky", "modular_arithmetic_simple", str(theirs))
-    assert done.returncode == 2 and "line 1" in done.stderr.lower() and "Traceback" not in done.stderr
-    assert call("check", "chomsky", "parity", str(theirs)).returncode == 2
-    assert call("check", "chomsky", "parity_check", str(tmp_path / "none")).returncode == 2
+    done = call(*check)
+    assert done.code == 2 and "line 1" in done.err.lower() and "Traceback" not in done.err
+    assert call("check", "chomsky", "parity", str(theirs)).code == 2
+    assert call("check", "chomsky", "parity_check", str(tmp_path / "none")).code == 2
+    refused = call("check", "bliss", "an_bn", str(theirs))
+    assert refused.code == 2 and "no conformance check. These have one: chomsky" in refused.err
+
+
+def test_assignments():
+    assert cli.parse_assignments([" steps = 3 ", "a=b=c", "empty="]) == {"steps": "3", "a": "b=c", "empty": ""}
+    assert cli.parse_assignments(["steps=3", "steps=3"]) == {"steps": "3"}

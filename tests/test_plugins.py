@@ -1,0 +1,157 @@
+"""Other people's tasks, models and suites: from a file, and by `humboldt.register`."""
+
+import importlib.metadata
+from pathlib import Path
+
+import pytest
+
+import humboldt
+from humboldt import plugins
+from humboldt.errors import UsageError
+from humboldt.languages import tasks
+from humboldt.models import models
+from humboldt.suites import suites
+
+
+
+@pytest.fixture(autouse=True)
+def as_it_was():
+    """What a test registers is gone after it."""
+    before = {registry.kind: {*registry._files, *registry._entries} for registry in (tasks, models, suites)}
+    plugins._load_file.cache_clear()
+    yield
+    for registry in (tasks, models, suites):
+        for name in {*registry._entries} - before[registry.kind]:
+            del registry._entries[name]
+    plugins._load_file.cache_clear()
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+MODEL = """
+from dataclasses import dataclass
+import humboldt
+from humboldt.languages import ProblemKind
+
+@humboldt.register("{name}")
+@dataclass(frozen=True)
+class Mine:
+    hidden_size: int = 8
+    problems = (ProblemKind.TRANSDUCTION,)
+    def build(self, input_size, output_size, *, num_symbols, key):
+        raise NotImplementedError
+"""
+
+
+def test_a_file_adds_a_model_that_is_planned_like_ours(tmp_path: Path):
+    path = write(tmp_path / "mine.py", MODEL.format(name="mine"))
+    plugins.load_files([path])
+    assert "mine" in models.names() and "mine" in suites.get("chomsky").models()
+    assert "mine" not in suites.get("syntax").models()  # another kind of problem
+    (experiment,) = humboldt.plan("chomsky", tasks="parity_check", models="mine", out=tmp_path).experiments
+    assert experiment.training.versions["model"] == models.entry("mine").version
+    assert str(experiment.training.versions["model"]).startswith("sha256:")
+    assert models.entry("mine").origin == str(path)
+
+
+def test_an_edited_file_never_gets_an_earlier_result(tmp_path: Path):
+    keys = []
+    for text in (MODEL, MODEL + "\n# an edit\n"):
+        models._entries.pop("mine", None)
+        plugins._load_file.cache_clear()
+        plugins.load_files([write(tmp_path / "mine.py", text.format(name="mine"))])
+        (experiment,) = humboldt.plan("chomsky", tasks="parity_check", models="mine", out=tmp_path).experiments
+        keys.append(experiment.training.key)
+    assert keys[0] != keys[1]
+
+
+def test_the_same_file_again_does_nothing(tmp_path: Path):
+    path = write(tmp_path / "mine.py", MODEL.format(name="mine"))
+    plugins.load_files([path, path, tmp_path / "." / "mine.py"])
+    assert "mine" in models
+
+
+def test_a_name_that_is_taken_names_both_places(tmp_path: Path):
+    first, second = (write(tmp_path / f"{name}.py", MODEL.format(name="mine")) for name in ("first", "second"))
+    with pytest.raises(UsageError, match=r"'mine' is registered twice: by .*first\.py and by .*second\.py"):
+        plugins.load_files([first, second])
+    with pytest.raises(UsageError, match=r"'rnn' is .*rnn.*third\.py"):
+        plugins.load_files([write(tmp_path / "third.py", MODEL.format(name="rnn"))])
+
+
+def test_a_task_of_another_kind_of_problem_is_refused(tmp_path: Path):
+    text = """
+import humboldt
+from humboldt.languages import tasks
+Parity = tasks.get("chomsky/parity_check")
+
+@humboldt.register("{name}")
+class Mine(Parity):
+    pass
+"""
+    with pytest.raises(UsageError, match=r"is a problem of transduction, but the suite syntax has problems of classif"):
+        plugins.load_files([write(tmp_path / "wrong.py", text.format(name="syntax/mine"))])
+    with pytest.raises(UsageError, match="'mine' does not say whose it is. Name it `suite/task`"):
+        plugins.load_files([write(tmp_path / "nobodys.py", text.format(name="mine"))])
+    with pytest.raises(UsageError, match="No suite named 'chomski'. Did you mean 'chomsky'"):
+        plugins.load_files([write(tmp_path / "typo.py", text.format(name="chomski/mine"))])
+    plugins.load_files([write(tmp_path / "right.py", text.format(name="chomsky/mine"))])
+    assert suites.get("chomsky").tasks()[-1] == "mine"
+    assert [e.name for e in humboldt.plan("chomsky", tasks="mine", models="rnn").experiments] == ["mine · rnn"]
+
+
+def test_what_is_neither_task_nor_model_nor_suite_is_refused():
+    with pytest.raises(UsageError, match="is no task .* no model .* and no suite"):
+        humboldt.register("mine")(object())
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("broken.py", "1 / 0", r"broken\.py: ZeroDivisionError: division by zero\. Mend the file"),
+        ("syntax.py", "def", r"syntax\.py: SyntaxError"),
+        ("imports.py", "import no_such_package_anywhere", r"ModuleNotFoundError.*no_such_package_anywhere"),
+        ("leaves.py", "raise SystemExit(3)", r"leaves\.py"),
+        ("notes.txt", "hello", "not a Python file"),
+    ],
+)
+def test_a_file_that_fails_to_import_is_told(tmp_path: Path, name: str, text: str, message: str):
+    with pytest.raises(UsageError, match=message):
+        plugins.load_files([write(tmp_path / name, text)])
+
+
+def test_a_file_that_is_not_there(tmp_path: Path):
+    for path in (tmp_path / "none.py", tmp_path):
+        with pytest.raises(UsageError, match="there is no such file"):
+            plugins.load_files([path])
+
+
+def test_installed_packages_are_loaded_and_those_that_fail_are_named(monkeypatch: pytest.MonkeyPatch):
+    loaded = []
+
+    class Point:
+        name, value = "theirs", "their_package.humboldt"
+
+        def __init__(self, fails: bool) -> None:
+            self.fails = fails
+
+        def load(self) -> None:
+            if self.fails:
+                raise ImportError("no such thing")
+            loaded.append(self.name)
+
+    for fails in (False, True):
+        monkeypatch.setattr(importlib.metadata, "entry_points", lambda group, fails=fails: [Point(fails)])
+        plugins.load_installed.cache_clear()
+        if not fails:
+            plugins.load_installed()
+            plugins.load_installed()
+            assert loaded == ["theirs"]  # once
+        else:
+            with pytest.raises(UsageError, match=r"'theirs' \(their_package\.humboldt\) cannot be loaded: ImportError"):
+                plugins.load_installed()
+    monkeypatch.undo()
+    plugins.load_installed.cache_clear()
