@@ -353,6 +353,10 @@ class AbstractSuite(ABC):
         setting = self.upgrade(dict(written.setting), written.format, model=written.model)
         if not setting.get("task", True):
             del setting["task"]
+        setting = _without_later_defaults(self.protocol, setting)
+        if written.model in self.models():
+            model = self.model_entry(self.contender(written.model)).value
+            setting["model"] = _without_later_defaults(model, setting["model"])
         if written.format > 1:
             return Training(written.suite, written.task, written.model, written.engine, setting, written.versions), None
         later = {f.stored_name for f in settings.fields(self.protocol) if f.role is Role.EVALUATION}
@@ -379,6 +383,12 @@ class AbstractSuite(ABC):
             for one in self.evaluations(protocol)
             if one.name == evaluation
         )
+
+
+def _without_later_defaults(cls: type, setting: Mapping[str, Any]) -> dict[str, Any]:
+    """A stored setting without what stays out of identities."""
+    later = {f.stored_name: settings.plain(f.default) for f in settings.fields(cls) if f.added_later}
+    return {key: value for key, value in setting.items() if key not in later or value != later[key]}
 
 
 def _each(protocol: Any) -> Iterator[Any]:
