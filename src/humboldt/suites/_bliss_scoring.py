@@ -68,9 +68,10 @@ class Scorer:
         self.met |= {key for key, value in measures.items() if key.startswith("met") and value}
         measures["largest_n"] = self._largest(make_stepper)
         excess = excess_cross_entropy(self.language, stepper, self.cell.protocol.p, smallest=SMALLEST_PREFIX)
+        measures["ruled_out"] = excess.ruled_out  # above 0: `excess_bits` is infinite, which is not stored as a number
         if np.isfinite(excess.bits_per_symbol):
             measures["excess_bits"] = excess.bits_per_symbol
-            detail["excess_coverage"] = excess.coverage
+        detail["excess_coverage"] = excess.coverage
         return measures, detail
 
     def _note(self, score: Score, measures: dict[str, float]) -> None:

@@ -85,7 +85,7 @@ def records(runs: Sequence[tuple[Run, list[Result]]]) -> list[Record]:
             add(f"epsilon={epsilon} per_string", "b_index", "max", per_string, members)
         for factor in row.factors:
             size = f"train_size={row.train_size(factor)}"
-            for measure, statistic in (("largest_n", "max"), ("excess_bits", "min")):
+            for measure, statistic in (("largest_n", "max"), ("excess_bits", "min"), ("ruled_out", "min")):
                 value = row.best(measure, factor, largest=statistic == "max")
                 if value is not None:
                     add(size, measure, statistic, value, len(row.finished(factor)))
