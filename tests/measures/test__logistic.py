@@ -44,7 +44,22 @@ def test_the_loss_is_the_negative_log_probability():
 def test_a_constant_feature_gives_the_share_of_the_labels():
     truth = np.repeat([0, 1, 2], [50, 30, 20])
     bias = _fit(np.zeros((100, 0)), truth, 0.0)[-1]
-    np.testing.assert_allclose(bias, np.log([30 / 50, 20 / 50]), atol=1e-3)
+    np.testing.assert_allclose(bias, np.log([30 / 50, 20 / 50]), atol=1e-6)
+
+
+def test_the_fit_is_that_of_newtons_method():
+    rng = np.random.default_rng(3)
+    features = rng.normal(size=(200, 4))
+    truth = (features @ [1.0, -2.0, 0.5, 0.0] + rng.normal(size=200) > 0.3).astype(np.int64)
+    ridge = 0.01
+    extended, penalty = np.c_[features, np.ones(200)], ridge * np.diag([1.0, 1, 1, 1, 0])
+    weights = np.zeros(5)
+    for _ in range(30):
+        chance = 1 / (1 + np.exp(-extended @ weights))
+        slope = extended.T @ (chance - truth) / 200 + penalty @ weights
+        curvature = (extended * (chance * (1 - chance))[:, None]).T @ extended / 200 + penalty
+        weights -= np.linalg.solve(curvature, slope)
+    np.testing.assert_allclose(_fit(features, truth, ridge)[:, 0], weights, atol=1e-5)
 
 
 def test_three_labels_are_told_apart():

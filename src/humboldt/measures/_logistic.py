@@ -1,15 +1,15 @@
 """Logistic regression for any number of labels, on dense features or on sparse counts."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from humboldt._compiled import compiled
 
-ITERATIONS = 300
-TOLERANCE = 1e-6  # of the loss, gained in one step: less is not worth another
-MEMORY = 10  # steps that the optimiser remembers
+# Of SciPy's L-BFGS-B: most steps and calls; the least that a step must gain; the steepest slope of a minimum. Where the
+# labels can be told apart without error the loss goes on falling for long, and an accuracy on longer strings with it:
+# with a gain of 1e-9 it was 0.5 points off in one of 36 cases, with 1e-11 it is that of 1e-14.
+OPTIONS = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-11, "gtol": 1e-8}
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,8 @@ def _whiten(parts: list[Features]) -> list[Features]:
 
 def _fit(features: Features, truth: np.ndarray, ridge: float) -> np.ndarray:
     """Weights, shape `(features + 1, labels - 1)`: the bias is the last row, and label 0 always scores 0."""
+    from scipy.optimize import minimize  # here: it doubles the time that importing this module takes
+
     width = features.shape[1] if isinstance(features, np.ndarray) else features.width
     shape = (width + 1, int(truth.max()))
 
@@ -86,7 +88,7 @@ def _fit(features: Features, truth: np.ndarray, ridge: float) -> np.ndarray:
         gradient = np.concatenate([slopes + ridge * weights[:-1], errors.sum(0, keepdims=True)])
         return value + ridge / 2 * float(np.sum(weights[:-1] ** 2)), gradient.ravel()
 
-    return _minimise(loss, np.zeros(shape).ravel()).reshape(shape)
+    return minimize(loss, np.zeros(shape).ravel(), jac=True, method="L-BFGS-B", options=OPTIONS).x.reshape(shape)
 
 
 def _scores(features: Features, weights: np.ndarray) -> np.ndarray:
@@ -136,37 +138,3 @@ def _softmax_loss(scores: np.ndarray, truth: np.ndarray) -> tuple[float, np.ndar
             value -= scores[row, truth[row] - 1]
             errors[row, truth[row] - 1] -= 1 / len(scores)
     return value / len(scores), errors
-
-
-def _minimise(loss: Callable[[np.ndarray], tuple[float, np.ndarray]], point: np.ndarray) -> np.ndarray:
-    """The minimum of a smooth convex function (value and gradient), by L-BFGS with a halving line search."""
-    value, gradient = loss(point)
-    steps: list[tuple[np.ndarray, np.ndarray, float]] = []  # step, change of the gradient, their product
-    for _ in range(ITERATIONS):
-        direction = -gradient
-        factors = []
-        for step, change, product in reversed(steps):
-            factors.append(step @ direction / product)
-            direction = direction - factors[-1] * change
-        if steps:
-            _, change, product = steps[-1]
-            direction = direction * (product / (change @ change))
-        for (step, change, product), factor in zip(steps, reversed(factors), strict=True):
-            direction = direction + step * (factor - change @ direction / product)
-        size = 1.0
-        while True:
-            step = size * direction
-            new_value, new_gradient = loss(point + step)
-            if new_value <= value + 1e-4 * (gradient @ step):
-                break
-            size /= 2
-            if size < 1e-9:
-                return point
-        change = new_gradient - gradient
-        if step @ change > 0:
-            steps = [*steps, (step, change, float(step @ change))][-MEMORY:]
-        gained = value - new_value
-        point, value, gradient = point + step, new_value, new_gradient
-        if gained < TOLERANCE * max(value, 1e-3):
-            break
-    return point

@@ -82,7 +82,7 @@ def test_against_one_by_one(name, rate, seed):
         found = evaluate(test_set, FromPrefixes(predict), epsilons=epsilons, exhaustive=True, most_rows=most_rows)
         assert found.complete
         assert found.symbols == sum(len(string) + 1 for string in test_set)
-        assert found.excess_bits == pytest.approx(divergence)
+        assert found.test_set_divergence == pytest.approx(divergence)
         assert {(s.measure, s.epsilon) for s in found.scores} == set(expected)
         for score in found.scores:
             fields = {k: v for k, v in dataclasses.asdict(score).items() if k not in ("measure", "epsilon")}

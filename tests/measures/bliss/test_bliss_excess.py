@@ -19,8 +19,8 @@ def test_the_language_itself_has_none(name):
     other = excess_cross_entropy(language, Oracle(language, 0.3), 0.2)
     assert other.bits_per_symbol > 1e-3
     test_set = language.test_set(after=3, count=50)
-    assert evaluate(test_set, Oracle(language)).excess_bits == pytest.approx(0, abs=1e-12)
-    assert evaluate(test_set, Oracle(language, 0.2)).excess_bits > 1e-4
+    assert evaluate(test_set, Oracle(language)).test_set_divergence == pytest.approx(0, abs=1e-12)
+    assert evaluate(test_set, Oracle(language, 0.2)).test_set_divergence > 1e-4
 
 
 @pytest.mark.parametrize("name", ["an_bn", "an_bn_cn", "an_bm_cn_plus_m"])
@@ -49,8 +49,23 @@ def test_uniform_on_dyck_by_hand():
 
 def test_ruling_out_what_can_follow_is_infinitely_bad():
     stubborn = FromPrefixes(lambda prefixes: np.tile([0.0, 1.0, 0.0], (len(prefixes), 1)))
-    assert excess_cross_entropy(get("an_bn"), stubborn).bits_per_symbol == math.inf
-    assert evaluate(get("an_bn").test_set(after=0, count=3), stubborn, exhaustive=True).excess_bits == math.inf
+    found = excess_cross_entropy(get("an_bn"), stubborn)
+    assert found.bits_per_symbol == math.inf and found.ruled_out > 0.5
+
+
+def test_how_much_of_the_language_is_ruled_out():
+    """A model that never lets the string end is wrong before the end alone: once in a string, of E|s#| symbols."""
+    language = get("an_bn")
+    endless = FromPrefixes(lambda prefixes: np.tile([0.0, 0.5, 0.5], (len(prefixes), 1)))
+    found = excess_cross_entropy(language, endless, smallest=1e-9)
+    assert found.bits_per_symbol == math.inf
+    assert found.ruled_out == pytest.approx(1 / (language.expected_length() + 1), abs=1e-6)
+    assert excess_cross_entropy(language, Uniform(3)).ruled_out == 0
+
+
+def test_ruling_out_on_a_test_set():
+    stubborn = FromPrefixes(lambda prefixes: np.tile([0.0, 1.0, 0.0], (len(prefixes), 1)))
+    assert evaluate(get("an_bn").test_set(after=0, count=3), stubborn, exhaustive=True).test_set_divergence == math.inf
 
 
 def test_wrong_input():

@@ -8,6 +8,7 @@ from humboldt.languages.bliss._corpus import Corpus as Corpus
 from humboldt.languages.bliss._corpus import from_released as from_released
 from humboldt.languages.bliss._corpus import read_released as read_released
 from humboldt.languages.bliss._corpus import to_released as to_released
+from humboldt.languages.bliss._dyck import AbstractDyck as AbstractDyck
 from humboldt.languages.bliss._test_set import AbstractTestSet as AbstractTestSet
 
 NAMES = ("an_bn", "an_bn_cn", "an_bn_cn_dn", "an_bm_cn_plus_m", "dyck_1", "dyck_2")  # in the order of Table 2

@@ -90,6 +90,36 @@ class AbstractDyck(AbstractLanguage):
         more = (length - len(prefix) - len(due)) // 2
         return prefix + self.brackets[0][0] * more + self.brackets[0][1] * more + "".join(reversed(due))
 
+    def depth(self, string: Sequence[str]) -> int:
+        """How many brackets are open at once, at most."""
+        opening = {pair[0] for pair in self.brackets}
+        return int(np.cumsum([1 if symbol in opening else -1 for symbol in string]).max(initial=0))
+
+    def nested(self, depth: int) -> str:
+        """The first bracket opened `depth` times, then closed as often: `((()))`."""
+        return self.brackets[0][0] * depth + self.brackets[0][1] * depth
+
+    def random_string(self, rng: np.random.Generator, length: int) -> str:
+        """One of the strings of an even length, each as probable as any other.
+
+        Of one bracket less opened than closed, in any order around a circle, exactly one beginning gives a balanced
+        string followed by the bracket too many (the cycle lemma): the place behind the first lowest point.
+        """
+        if length < 0 or length % 2:
+            raise UsageError(f"No balanced string has {length} symbols. Use an even length of 0 or more.")
+        half = length // 2
+        steps = rng.permutation(np.repeat([1, -1], [half, half + 1]))
+        begin = int(np.cumsum(steps).argmin()) + 1
+        symbols, due = [], []
+        for step in np.roll(steps, -begin)[:length].tolist():
+            if step > 0:
+                pair = self.brackets[int(rng.integers(len(self.brackets)))]
+                symbols.append(pair[0])
+                due.append(pair[1])
+            else:
+                symbols.append(due.pop())
+        return "".join(symbols)
+
     def _draw(self, rng: np.random.RandomState, count: int, p: float) -> list[str]:
         grammar = self.grammar(p)
         return ["".join(grammar.sample(rng)) for _ in range(count)]

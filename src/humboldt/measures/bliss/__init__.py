@@ -7,6 +7,10 @@ from humboldt.measures.bliss._index import BIndex as BIndex
 from humboldt.measures.bliss._index import Sizes as Sizes
 from humboldt.measures.bliss._index import b_index as b_index
 from humboldt.measures.bliss._index import sizes as sizes
+from humboldt.measures.bliss._reach import LONGEST as LONGEST
+from humboldt.measures.bliss._reach import Reach as Reach
+from humboldt.measures.bliss._reach import accepts_each as accepts_each
+from humboldt.measures.bliss._reach import reach as reach
 from humboldt.measures.bliss._score import Evaluation as Evaluation
 from humboldt.measures.bliss._score import Scope as Scope
 from humboldt.measures.bliss._score import Score as Score

@@ -107,7 +107,7 @@ class Frontier:
         tally.symbols += int(weights.sum())
         if tally.has_deterministic:
             tally.deterministic_seen += int(weights @ (table.targets >= 0)[kinds])
-        tally.excess += float(weights @ divergences(distributions, kinds, table.distributions, table.entropies))
+        tally.divergence += float(weights @ divergences(distributions, kinds, table.distributions, table.entropies))
         wrong, found = count_wrong(
             distributions,
             kinds,

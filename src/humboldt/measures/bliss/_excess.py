@@ -13,10 +13,17 @@ from humboldt.measures.bliss._stepper import Stepper, check_distributions
 
 @dataclass(frozen=True)
 class Excess:
-    """Excess cross-entropy in bits per symbol, and the share of a sampled string's expected symbols it rests on."""
+    """What `excess_cross_entropy` finds.
+
+    - `bits_per_symbol`: the excess, infinite where the model rules out a symbol that can follow. Results store it as
+      `excess_bits`, a name that means nothing else; infinity, which they cannot hold, is told by `ruled_out` > 0.
+    - `coverage`: the share of a sampled string's expected symbols that the sums rest on.
+    - `ruled_out`: the share of those symbols before which the model gave probability 0 to one that can follow.
+    """
 
     bits_per_symbol: float
     coverage: float
+    ruled_out: float
 
 
 def excess_cross_entropy(
@@ -36,7 +43,7 @@ def excess_cross_entropy(
     state, known = stepper.init(1), automaton.init(1)
     symbols, chances = np.array([0]), np.array([1.0])
     read = np.zeros((1, 0), np.int64)
-    divergence = mass = 0.0
+    divergence = mass = ruled_out = 0.0
     while len(symbols):
         state, distributions = stepper.step(state, symbols)
         if read.shape[1]:
@@ -48,7 +55,9 @@ def excess_cross_entropy(
             table.vocabulary,
             lambda row, read=read: ["#", *language.input_alphabet.decode(read[row])],
         )
-        divergence += float(chances @ divergences(distributions, kinds, table.distributions, table.entropies))
+        bits = divergences(distributions, kinds, table.distributions, table.entropies)
+        divergence += float(chances @ bits)
+        ruled_out += float(chances[np.isinf(bits)].sum())
         mass += float(chances.sum())
         following = table.distributions[kinds].T * chances
         following[0] = 0  # behind the end comes nothing
@@ -56,4 +65,4 @@ def excess_cross_entropy(
         chances = following[symbols, rows]
         read = np.concatenate([read[rows], symbols[:, None]], 1)
         state, known = stepper.take(state, rows), automaton.take(known, rows)
-    return Excess(max(divergence / mass, 0.0), mass / (language.expected_length(p) + 1))
+    return Excess(max(divergence / mass, 0.0), mass / (language.expected_length(p) + 1), ruled_out / mass)

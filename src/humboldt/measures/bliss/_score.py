@@ -63,16 +63,18 @@ class Evaluation:
     - `scores`: every measure that applies, at every margin.
     - `complete`: whether all of the test set was read. If not, every criterion had failed for certain before.
     - `symbols`: steps counted, each string by itself; `prefixes`: steps the model took, shared beginnings once.
-    - `excess_bits`: the mean over those symbols of the Kullback-Leibler divergence, in bits, from the language's
-      next-symbol distribution to the model's: Σ_x P(x | prefix) log2(P(x | prefix) / Q(x | prefix)). It is 0 for the
-      language itself alone, and infinite where the model rules out what can follow.
+    - `test_set_divergence`: the mean over those symbols of the Kullback-Leibler divergence, in bits, from the
+      language's next-symbol distribution to the model's: Σ_x P(x | prefix) log2(P(x | prefix) / Q(x | prefix)). It is 0 for the
+      language itself alone, and infinite where the model rules out what can follow. Of an evaluation that is not
+      `complete` it is the mean over the steps that were taken. Over the language instead of the test set:
+      `excess_cross_entropy`, which is what results store as `excess_bits`.
     """
 
     scores: tuple[Score, ...]
     complete: bool
     symbols: int
     prefixes: int
-    excess_bits: float
+    test_set_divergence: float
 
     def score(self, measure: Measure, epsilon: float) -> Score:
         """The score of one measure at one margin."""
@@ -107,7 +109,7 @@ class Tally:
         self.errors = np.zeros(self.num_counters, np.int64)
         self.deterministic_seen = 0
         self.symbols = self.prefixes = 0
-        self.excess = 0.0
+        self.divergence = 0.0
         self.criteria: list[tuple[Measure, float, int]] = []
         if self.has_deterministic:
             self.criteria += [(Measure.DETERMINISTIC, epsilon, 0) for epsilon in epsilons]
@@ -169,12 +171,12 @@ class Tally:
                     largest_accepted=0 if first == 0 else self.test_set.language.size(self.test_set[first - 1]),
                 )
             )
-        bits = self.excess / self.symbols
+        bits = self.divergence / self.symbols
         return Evaluation(
             scores=tuple(scores),
             complete=complete,
             symbols=self.symbols,
             prefixes=self.prefixes,
             # Rounding can leave a perfect model a hair below 0, which no divergence is.
-            excess_bits=max(bits, 0.0) if not math.isnan(bits) else math.inf,
+            test_set_divergence=max(bits, 0.0) if not math.isnan(bits) else math.inf,
         )

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from humboldt.languages.bliss import Measure
-from humboldt.measures.bliss import Evaluation, Score, Stepper, evaluate, excess_cross_entropy
+from humboldt.languages.bliss import AbstractDyck, Measure
+from humboldt.measures.bliss import LONGEST, Evaluation, Score, Stepper, evaluate, excess_cross_entropy, reach
 from humboldt.suites.bliss.problem import NextSymbol
 
 STRICT, LENIENT = 0.0, 0.005  # section 5.3
@@ -25,7 +25,7 @@ class Scorer:
     within it is read to the end, which may be 10^8 symbols."""
 
     def __init__(self, problem: NextSymbol) -> None:
-        self.language, self.protocol = problem.language, problem.protocol
+        self.language, self.protocol, self.corpus = problem.language, problem.protocol, problem.corpus
         self.test_set = self.language.test_set(after=problem.corpus, count=problem.sizes.test)
 
     @cached_property
@@ -55,10 +55,26 @@ class Scorer:
             read(LENIENT)
         measures["largest_n"] = self._largest(make_stepper)
         excess = excess_cross_entropy(self.language, stepper, self.protocol.p, smallest=SMALLEST_PREFIX)
+        measures["ruled_out"] = excess.ruled_out  # above 0: `excess_bits` is infinite, which is not stored as a number
         if np.isfinite(excess.bits_per_symbol):
             measures["excess_bits"] = excess.bits_per_symbol
-            detail["excess_coverage"] = excess.coverage
+        detail["excess_coverage"] = excess.coverage
+        if isinstance(self.language, AbstractDyck):
+            measures |= self._reach(self.language, make_stepper)
         return measures, detail
+
+    def _reach(self, language: AbstractDyck, make_stepper: MakeStepper) -> dict[str, float]:
+        """On strings that are longer and deeper than the corpus, which the test set of a Dyck language hardly has."""
+        stepper, _ = make_stepper(LONGEST + 1)
+        found = reach(language, stepper)
+        measures: dict[str, float] = {"reach_length": found.longest, "reach_depth": found.deepest}
+        longest = max(map(len, self.corpus.counts))
+        deepest = max(map(language.depth, self.corpus.counts))
+        if longest < found.lengths[-1]:
+            measures["accepted_beyond"] = found.accepted_beyond(longest)
+        if deepest < len(found.nested_accepted):
+            measures["nested_beyond"] = found.nested_beyond(deepest)
+        return measures
 
     def _largest(self, make_stepper: MakeStepper) -> int:
         """The size up to which every string is accepted, from the shortest on, 10^N strings at most (figure 3).

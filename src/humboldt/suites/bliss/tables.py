@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from humboldt.suites.bliss import Bliss
 
 EPSILONS = ("0.005", "0")  # as the published table names them
+BESIDE = {  # other measures, and which of their values is the best
+    "largest_n": "max",
+    "excess_bits": "min",
+    "ruled_out": "min",
+    "reach_length": "max",
+    "reach_depth": "max",
+    "accepted_beyond": "max",
+    "nested_beyond": "max",
+}
 
 
 @dataclass(frozen=True)
@@ -109,7 +118,7 @@ def records(cell: Cell) -> list[Record]:
                     add(f"{size} epsilon={epsilon}", "met", "count", met, read)
                     add(f"{size} epsilon={epsilon}", "met", "share_low", part.low, read)
                     add(f"{size} epsilon={epsilon}", "met", "share_high", part.high, read)
-            for measure, statistic in (("largest_n", "max"), ("excess_bits", "min")):
+            for measure, statistic in BESIDE.items():
                 value = row.best(measure, factor, largest=statistic == "max")
                 if value is not None:
                     add(size, measure, statistic, value, len(row.finished(factor)))
@@ -120,7 +129,7 @@ def layout(suite: "Bliss", heading: Heading, cells: Sequence[Cell]) -> list[Tabl
     """One table."""
     columns = (
         *("Language", "Model", "ε=0.005", "met by", "paper", "per string", "ε=0", "met by", "paper"),
-        *("largest n", "fails first at", "|C|", "members"),
+        *("largest n", "longer, deeper", "fails first at", "|C|", "members"),
     )
     lines = []
     for cell in cells:
@@ -133,7 +142,8 @@ def layout(suite: "Bliss", heading: Heading, cells: Sequence[Cell]) -> list[Tabl
         "does), of how many. The margin ε counts over all steps of the test set, or `per string`. Paper: Table 2.",
         "`largest n`: up to which size the best member accepts every string, from the shortest on, for each |C| "
         "(ε = 0; Dyck: string length, ε = 0.005). `fails first at`: the first test string that the best member with "
-        "the largest |C| gets wrong.",
+        "the largest |C| gets wrong. `longer, deeper`: for Dyck languages, up to which length (at most 100) every random "
+        "string is accepted, and up to which k (at most 50) every (^k )^k; best members with the largest |C|, ε = 0.005.",
     )
     if any(line[1].endswith("(shortest)") for line in lines):
         notes = (*notes, "(shortest): the network with the shortest description of all searches, for each |C|.")
@@ -153,8 +163,10 @@ def _verdicts(row: Row) -> tuple[str, ...]:
 
 def _reach(row: Row) -> tuple[str, ...]:
     reached = [row.best("largest_n", factor) for factor in row.factors]
+    longer, deeper = (row.best(measure, row.factors[0]) for measure in ("reach_length", "reach_depth"))
     return (
         ", ".join("–" if n is None else f"{n:.0f}" for n in reached),
+        "–" if longer is None or deeper is None else f"{longer:.0f}, {deeper:.0f}",
         _first_failure(row),
         ", ".join(f"{row.train_size(factor)}" for factor in row.factors),
         str(len(row.finished())),
