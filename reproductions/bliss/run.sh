@@ -23,7 +23,7 @@ humboldt show "$out" --suite bliss --json > results.json
 python figure_3.py < results.json > figure_3.csv
 python met.py "$out" > met.json
 # How many members meet the criteria: ten seeds in both orders, and all members of the cell with most of them.
-all="humboldt run bliss --preset paper --set evaluate=all --out $out-all"
+all="humboldt run bliss --preset paper --out $out-all"
 $all --task an_bn --model stack_lstm --seeds 10 --set factors=10
 $all --task an_bn --model stack_lstm --seeds 10 --set factors=10 --set string_order=corpus
 $all --task an_bm_cn_plus_m --model stack_lstm --set factors=2

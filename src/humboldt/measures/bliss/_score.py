@@ -65,8 +65,8 @@ class Evaluation:
     - `symbols`: steps counted, each string by itself; `prefixes`: steps the model took, shared beginnings once.
     - `test_set_divergence`: the mean over those symbols of the Kullback-Leibler divergence, in bits, from the
       language's next-symbol distribution to the model's: Σ_x P(x | prefix) log2(P(x | prefix) / Q(x | prefix)). It is
-      0 for the language itself alone, and infinite where the model rules out what can follow. Of an evaluation that is not
-      `complete` it is the mean over the steps that were taken. Over the language instead of the test set:
+      0 for the language itself alone, and infinite where the model rules out what can follow. Of an evaluation that is
+      not `complete` it is the mean over the steps that were taken. Over the language instead of the test set:
       `excess_cross_entropy`, which is what results store as `excess_bits`.
     """
 
