@@ -24,29 +24,8 @@ mkdir -p "$OUT"
 
 left() { echo $((END - $(date +%s) - 20)); } # the last seconds are for the tables
 
-# Not by `humboldt run`, which first measures how long it will take: of an NDStack-RNN that is minutes of testing.
-RUN='
-import sys, time
-from humboldt.study import plan, stop_on_interrupt
-from humboldt.suites._base import Watcher
-from humboldt.suites._settings import parse_assignments
-out, task, model, seeds, *settings = sys.argv[1:]
-study = plan("chomsky", tasks=[task], models=[model], preset="paper", seeds=int(seeds), out=out,
-             settings=parse_assignments(settings))
-print(*study.experiments[0].departures, sep="; ", file=sys.stderr)
-told = 0.0
-def progress(phase, done, total, remark):
-    global told
-    if done == total or time.monotonic() - told > 10:
-        told = time.monotonic()
-        print(time.strftime("%T"), phase, f"{done}/{total}", remark, file=sys.stderr, flush=True)
-with stop_on_interrupt() as should_stop:
-    study.run(lambda _: Watcher(progress, print, should_stop))
-print(study.table())
-'
-
 run() { # TASK MODEL SEEDS STEPS [SETTING=VALUE ...]
-    local task=$1 model=$2 seeds=$3 settings=() code seconds begin=$SECONDS log
+    local task=$1 model=$2 seeds=$3 settings=() code seconds begin=$SECONDS log each
     settings=(learning_rates=5e-4 steps="$4" num_test_lengths=47 strings_per_length=128 "${@:5}")
     log=$OUT/$(echo "$task-$model-${*:4:2}" | tr ' =' '--').log
     if [ -n "$SMALL" ]; then
@@ -57,12 +36,17 @@ run() { # TASK MODEL SEEDS STEPS [SETTING=VALUE ...]
             *) settings+=(hidden_size=8) ;;
         esac
     fi
+    local -A last=() # of several values for one setting, the last
+    for each in "${settings[@]}"; do last[${each%%=*}]=${each#*=}; done
+    settings=()
+    for each in "${!last[@]}"; do settings+=(--set "$each=${last[$each]}"); done
     seconds=$(left)
     # Starting and compiling take most of a minute, which would be wasted on less.
     [ "$seconds" -lt "${LEAST:-60}" ] && return 1
     # On SIGINT everything so far is saved.
     timeout --signal=INT --kill-after=20 "$seconds" \
-        "$PYTHON" -c "$RUN" "$OUT" "$task" "$model" "$seeds" "${settings[@]}" > "$log" 2>&1
+        "$PYTHON" -m humboldt run chomsky --preset paper --no-estimate --task "$task" --model "$model" --seeds "$seeds" \
+        "${settings[@]}" --out "$OUT" > "$log" 2>&1
     code=$?
     echo "$(date +%T) $task $model ${*:4}: exit status $code after $((SECONDS - begin)) s"
     return $((code != 0))

@@ -126,6 +126,7 @@ def run(
     save_every: Annotated[float, typer.Option(min=0, help="Seconds between checkpoints.")] = 30.0,
     keep: Annotated[Kept, typer.Option(help="Which trained members to keep.")] = Kept.BEST,
     plugin: Plugins = [],  # noqa: B006
+    no_estimate: Annotated[bool, typer.Option("--no-estimate", help="Do not measure how long it will take.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the plan and the estimated time, then exit.")
     ] = False,
@@ -136,7 +137,7 @@ def run(
     if not dry_run:
         study.store  # noqa: B018  an error now, not after the estimate, if the folder cannot be written
         study.check_memory()
-    _announce(study)
+    _announce(study, with_estimate=not no_estimate)
     if not dry_run:
         _execute(study, save_every, keep)
         print(study.table())
@@ -276,7 +277,7 @@ def check(
         raise typer.Exit(1)
 
 
-def _announce(study: Study) -> None:
+def _announce(study: Study, *, with_estimate: bool = True) -> None:
     """What will run, how it differs from the paper, and how long it will take."""
     pending = study.pending()
     members = sum(len(experiment.members) for experiment in pending)
@@ -298,6 +299,9 @@ def _announce(study: Study) -> None:
     lines = [
         f"  {e.name}: {counted(len(e.members), 'member')} x {'scoring only' if e.kept else e.work}" for e in pending
     ]
+    if not with_estimate:
+        say("\n".join(lines))
+        return
     try:
         estimates = list(study.estimate(pending))
     except MissingExtra as error:

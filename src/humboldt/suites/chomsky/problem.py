@@ -10,7 +10,7 @@ from humboldt.languages.chomsky._base import AbstractTransduction
 from humboldt.suites.chomsky.protocol import LengthGeneralisation
 from humboldt.training.base import AbstractProblem
 
-TEST_ROWS = 512  # strings per test batch: enough to fill a CPU, few enough to waste little on padding
+TEST_ROWS = 512  # strings per test batch at most: enough to fill a CPU, few enough to waste little on padding
 
 
 class Transduction(AbstractProblem):
@@ -62,11 +62,12 @@ class Transduction(AbstractProblem):
 
         Every batch has the same number of rows; the last is filled with copies, whose length is given as 0.
         """
+        num_rows = min(TEST_ROWS, len(self.protocol.scored_lengths()) * self.protocol.strings_per_length)
         rows: list[tuple[int, Pairs]] = []
 
         def emit() -> tuple[np.ndarray, np.ndarray, Batch]:
             lengths = np.concatenate([np.full(len(pairs), length) for length, pairs in rows])
-            filling = -len(lengths) % TEST_ROWS
+            filling = -len(lengths) % num_rows
             parts = [pairs for _, pairs in rows]
             while filling > 0:
                 parts.append(parts[-1].head(filling))
@@ -77,7 +78,7 @@ class Transduction(AbstractProblem):
 
         for length, pairs in self.test_pairs():
             rows.append((length, pairs))
-            if sum(len(pairs) for _, pairs in rows) >= TEST_ROWS:
+            if sum(len(pairs) for _, pairs in rows) >= num_rows:
                 yield emit()
                 rows = []
         if rows:
