@@ -106,8 +106,8 @@ def test_more_seeds_keep_the_key(suite: AbstractSuite, tmp_path: Path):
         assert {str(m) for m in one.members} < {str(m) for m in other.members}
 
 
-def other_values(field: Field) -> list[Any]:
-    """Values of a setting that are not its default."""
+def some_values(field: Field) -> list[Any]:
+    """Values of a setting, at least one of which is not what a contender has."""
     kind = field.kind
     if type(None) in typing.get_args(kind):
         kind = next(one for one in typing.get_args(kind) if one is not type(None))
@@ -119,7 +119,7 @@ def other_values(field: Field) -> list[Any]:
         values = [default[:1], (1,), (0.5,), *pairs]
     else:
         values = {bool: [True, False], int: [1, 2, 3, 5, 8, 40], float: [0.125, 0.25, 0.5, 2.0]}[kind]
-    return [value for value in values if value != field.default]
+    return [*(value for value in values if value != field.default), field.default]  # which a contender may change
 
 
 @every_suite
@@ -131,7 +131,7 @@ def test_every_setting_reaches_an_identity_or_says_that_it_does_not(suite: Abstr
             fixed = {f.name: f.default[:1] for f in fields(suite.protocol) if f.role is Role.EACH and f != field}
             keys = identities(suite, task, model, {**swept, **fixed})
             changed = None
-            for value in other_values(field):
+            for value in some_values(field):
                 try:
                     changed = identities(suite, task, model, {**swept, **fixed, field.name: value})
                 except UsageError:  # out of bounds, or at odds with another setting
