@@ -13,7 +13,8 @@ import numpy as np
 from _record import measure, report
 
 from humboldt.languages import Batch, Pairs, frame_transduction
-from humboldt.models import _unroll, models
+from humboldt.models import models
+from humboldt.models.loop import unroll
 from humboldt.training import Ensemble, MemberKnobs, Recipe
 
 BASELINE = {"rnn": 36.0, "lstm": 12.6, "stack_rnn": 9.5, "tape_rnn": 2.1}
@@ -30,7 +31,7 @@ def main() -> None:
     parser.add_argument("--unroll", type=int, help="time steps per turn of the loop on an accelerator")
     options = parser.parse_args()
     if options.unroll:
-        _unroll.UNROLL = options.unroll
+        unroll.UNROLL = options.unroll
     lengths = [int(length) for length in options.lengths.split(",")]
 
     def stream(step: int) -> Batch:

@@ -9,6 +9,7 @@ import numpy as np
 from humboldt.errors import UsageError
 from humboldt.languages import AbstractTask, Pairs, ProblemKind
 
+
 class Level(enum.Enum):
     """The automaton that the transduction needs (paper, section 3)."""
 
