@@ -21,7 +21,7 @@ from typing import Any
 import jax
 import numpy as np
 from _record import measure, report
-from humboldt.suites._bliss_steppers_training import make_stepper
+from humboldt.models.stepping import make_stepper
 
 from humboldt.languages.bliss import Measure, get
 from humboldt.measures.bliss import Stepper, evaluate

@@ -13,7 +13,8 @@ import numpy as np
 from _record import measure, report
 
 from humboldt.languages import Batch, Pairs, ProblemKind, frame_transduction
-from humboldt.models import _unroll, models
+from humboldt.models import models
+from humboldt.models.loop import unroll
 from humboldt.training.base import AbstractProblem, MemberRecipe, Recipe
 from humboldt.training.ensemble.train import Ensemble
 
@@ -48,7 +49,7 @@ def main() -> None:
     parser.add_argument("--unroll", type=int, help="time steps per turn of the loop on an accelerator")
     options = parser.parse_args()
     if options.unroll:
-        _unroll.UNROLL = options.unroll
+        unroll.UNROLL = options.unroll
     lengths = [int(length) for length in options.lengths.split(",")]
     spec = models.get(options.model)()
     ensemble = Ensemble(

@@ -85,7 +85,8 @@ def setting(
     return dataclasses.field(default=default, metadata=about_it)
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True)  # to a type checker, `setting(...)` is the default
+# `setting` is no field specifier: type checkers would look for `default` among its keywords, and not find it.
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(dataclasses.field,))
 def settings(cls: type[S]) -> type[S]:
     """Makes a frozen class of settings whose values are checked: each by itself, then together by its own `check`."""
 

@@ -1,21 +1,12 @@
 """A task: a language posed as a learning problem."""
 
-import enum
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
 from humboldt.languages._alphabet import Alphabet
+from humboldt.problems import ProblemKind
 from humboldt.registry import Registry
-
-
-class ProblemKind(enum.Enum):
-    """What a learner is asked for."""
-
-    NEXT_SYMBOL = "next symbol"
-    TRANSDUCTION = "transduction"
-    SEQUENCE_TO_SEQUENCE = "sequence to sequence"
-    CLASSIFICATION = "classification"
 
 
 class AbstractTask(ABC):

@@ -1,61 +1,20 @@
 """The convolutional network of Delétang et al. (2023)."""
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
-
+from humboldt.errors import UsageError
 from humboldt.models import models
-from humboldt.models._linear import Linear
+from humboldt.problems import ProblemKind
+from humboldt.settings import setting, settings
 
+if TYPE_CHECKING:
+    from jaxtyping import PRNGKeyArray
 
-def windows(x: Float[Array, "time channel"], size: int) -> Float[Array, "time size*channel"]:
-    """What stands around each position, `size // 2` to either side; beyond the ends there are zeros.
-
-    A convolution is a linear layer on these. As one matrix product it stays fast when many networks run at once,
-    which convolutions with a kernel for each network do not.
-    """
-    padded = jnp.pad(x, ((size // 2, size // 2), (0, 0)))
-    return jnp.concatenate([padded[i : i + len(x)] for i in range(size)], -1)
-
-
-class CNNModel(eqx.Module):
-    """Convolutions over time, each seeing all channels of the one before, and an MLP at every position."""
-
-    convolutions: list[Linear]
-    hidden: Linear
-    readout: Linear
-    kernel_size: int = eqx.field(static=True)
-    input_size: int = eqx.field(static=True)
-
-    def __call__(
-        self, tokens: Int[Array, " time"], mask: Bool[Array, " time"], *, key: PRNGKeyArray | None = None
-    ) -> Float[Array, "time out"]:
-        """Logits at every position. There is no dropout: a key changes nothing."""
-        del key
-        return self._run(tokens, mask)[0]
-
-    def inspect(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> dict[str, Array]:
-        """What happened inside: `states` [layer, time, channel], the output of every convolution."""
-        return self._run(tokens, mask)[1]
-
-    def _run(self, tokens: Array, mask: Array) -> tuple[Array, dict[str, Array]]:
-        def clear(x: Array) -> Array:
-            # Padding must look like what lies beyond the end of the string: zeros, after every layer.
-            return jnp.where(mask[:, None], x, 0.0)
-
-        x, states = clear(jax.nn.one_hot(tokens, self.input_size, dtype=self.readout.weight.dtype)), []
-        for convolution in self.convolutions:
-            x = clear(jax.nn.relu(jax.vmap(convolution)(windows(x, self.kernel_size))))
-            states.append(x)
-        logits = jax.vmap(lambda x: self.readout(jax.nn.relu(self.hidden(x))))(x)
-        return logits, {"states": jnp.stack(states)}
+    from humboldt.models.networks.cnn import CNNNetwork
 
 
 @models.register("cnn", version=1)
-@dataclass(frozen=True, kw_only=True)
+@settings
 class CNN:
     """A plain CNN with a small MLP on top; it answers at the `∅` it is given.
 
@@ -66,26 +25,35 @@ class CNN:
     position. A string's `∅` sees `num_layers * (kernel_size // 2)` symbols to its left.
     """
 
-    num_layers: int = 5  # appendix A.2
-    channels: int = 32  # appendix A.2
-    kernel_size: int = 3  # appendix A.2: the best of 3, 5, 7, 11
-    hidden_size: int = 32  # of the MLP; the paper is silent
+    num_layers: int = setting(5, "convolutions, one after the other", "appendix A.2", least=1)
+    channels: int = setting(32, "channels of every convolution", "appendix A.2", least=1)
+    kernel_size: int = setting(
+        3, "time steps that a kernel spans: an odd number", "appendix A.2: the best of 3, 5, 7, 11", least=1
+    )
+    hidden_size: int = setting(32, "units of the MLP", "the paper is silent", least=1)
 
-    def __post_init__(self) -> None:
+    title: ClassVar[str] = "CNN"
+    problems: ClassVar[tuple[ProblemKind, ...]] = (ProblemKind.TRANSDUCTION,)
+    tiny: ClassVar[dict[str, Any]] = {"num_layers": 2, "channels": 5, "hidden_size": 6}
+
+    def check(self) -> None:
+        """The middle of a kernel stands at the position it is for."""
         if self.kernel_size % 2 == 0:
-            raise ValueError(
+            raise UsageError(
                 f"kernel_size={self.kernel_size} has no middle. Make it odd: the paper has 3, 5, 7 and 11."
             )
 
-    def build(self, input_size: int, output_size: int, *, num_symbols: int, key: PRNGKeyArray) -> CNNModel:
+    def build(self, input_size: int, output_size: int, *, num_symbols: int, key: "PRNGKeyArray") -> "CNNNetwork":
         """The network, freshly initialised."""
+        from humboldt.models.networks.cnn import CNNNetwork
+
         del num_symbols  # to a CNN a mark is a token like any other
-        k_hidden, k_readout, *k_layers = jax.random.split(key, 2 + self.num_layers)
-        depths = [input_size, *[self.channels] * (self.num_layers - 1)]
-        return CNNModel(
-            [Linear(self.kernel_size * depth, self.channels, key=k) for depth, k in zip(depths, k_layers, strict=True)],
-            Linear(self.channels, self.hidden_size, key=k_hidden),
-            Linear(self.hidden_size, output_size, key=k_readout),
-            self.kernel_size,
+        return CNNNetwork(
             input_size,
+            output_size,
+            num_layers=self.num_layers,
+            channels=self.channels,
+            kernel_size=self.kernel_size,
+            hidden_size=self.hidden_size,
+            key=key,
         )

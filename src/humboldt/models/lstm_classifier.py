@@ -1,59 +1,51 @@
 """The LSTM of *Targeted syntactic evaluations with pseudo-languages*: reads a string, then answers once."""
 
-from dataclasses import dataclass
-
-import equinox as eqx
-import jax
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from humboldt.models import models
-from humboldt.models._cell import Extent
-from humboldt.models._classifier import Embedding, at_last, check_sizes, everywhere, uniform_linear, uniform_lstm_cell
-from humboldt.models._linear import Linear
-from humboldt.models._unroll import unroll, unroll_symbols
-from humboldt.models.lstm import LSTMCell
+from humboldt.problems import ProblemKind
+from humboldt.settings import setting, settings
+
+if TYPE_CHECKING:
+    from jaxtyping import PRNGKeyArray
+
+    from humboldt.models.networks.lstm_classifier import LSTMClassifierNetwork
 
 
-class LSTMClassifierModel(eqx.Module):
-    """Word vectors, LSTM layers, and a linear layer on the last layer's state after the last real token."""
-
-    embedding: Embedding
-    cells: tuple[LSTMCell, ...]
-    readout: Linear
-
-    def __call__(
-        self, tokens: Int[Array, " time"], mask: Bool[Array, " time"], *, key: PRNGKeyArray | None = None
-    ) -> Float[Array, "time out"]:
-        """The logits of the string, the same at every step. Nothing after the last real token plays a part."""
-        del key
-        states = [cell.init_state(Extent.of(mask)) for cell in self.cells]
-        _, values = unroll_symbols(self.cells[0], states[0], self.embedding.weight, tokens)
-        for cell, state in zip(self.cells[1:], states[1:], strict=True):
-            _, values = unroll(cell, state, values)
-        return everywhere(self.readout(at_last(values, mask)), mask)
-
-
-@models.register("lstm_classifier", version=1)
-@dataclass(frozen=True, kw_only=True)
+@models.register("lstm_classifier", version=2)
+@settings
 class LSTMClassifier:
-    """Sizes of section 2.3. One layer of these has half of the parameters that the paper prints; two have all."""
+    """Word vectors, one or more LSTM layers, and a linear readout after the last token."""
 
-    embedding_size: int = 256
-    hidden_size: int = 256
-    num_layers: int = 1
+    embedding_size: int = setting(256, "numbers in a word vector", "section 2.3", least=1)
+    hidden_size: int = setting(256, "units of every LSTM layer", "section 2.3", least=1)
+    num_layers: int = setting(
+        1, "LSTM layers", "section 2.3; one has half of the parameters that the paper prints, two have all", least=1
+    )
 
-    def __post_init__(self) -> None:
-        check_sizes(self)
+    title: ClassVar[str] = "LSTM"
+    problems: ClassVar[tuple[ProblemKind, ...]] = (ProblemKind.CLASSIFICATION,)
+    tiny: ClassVar[dict[str, Any]] = {"embedding_size": 5, "hidden_size": 6, "num_layers": 2}
 
-    def build(self, input_size: int, output_size: int, *, num_symbols: int, key: PRNGKeyArray) -> LSTMClassifierModel:
+    def build(
+        self, input_size: int, output_size: int, *, num_symbols: int, key: "PRNGKeyArray"
+    ) -> "LSTMClassifierNetwork":
         """The network, freshly initialised."""
+        import jax
+
+        from humboldt.models.cells.lstm import uniform_lstm_cell
+        from humboldt.models.layers.embedding import NormalEmbedding
+        from humboldt.models.layers.linear import uniform_linear
+        from humboldt.models.networks.lstm_classifier import LSTMClassifierNetwork
+
         del num_symbols
         k_embedding, k_readout, k_cells = jax.random.split(key, 3)
         sizes = [self.embedding_size, *[self.hidden_size] * self.num_layers]
-        keys = jax.random.split(k_cells, self.num_layers)
-        cells = [uniform_lstm_cell(sizes[i], sizes[i + 1], key=k) for i, k in enumerate(keys)]
-        return LSTMClassifierModel(
-            Embedding(input_size, self.embedding_size, key=k_embedding),
+        # Of three keys the last two: so each seed starts with the weights that it had in version 1.
+        keys = [jax.random.split(k, 3)[1:] for k in jax.random.split(k_cells, self.num_layers)]
+        cells = [uniform_lstm_cell(sizes[i], sizes[i + 1], keys=keys[i]) for i in range(self.num_layers)]
+        return LSTMClassifierNetwork(
+            NormalEmbedding(input_size, self.embedding_size, key=k_embedding),
             tuple(cells),
             uniform_linear(self.hidden_size, output_size, key=k_readout),
         )

@@ -1,45 +1,58 @@
 """The Tape-RNN of Delétang et al. (2023)."""
 
-from dataclasses import dataclass
-
-import jax
-from jaxtyping import PRNGKeyArray
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from humboldt.models import models
-from humboldt.models._controllers import Controller, make_controller
-from humboldt.models._linear import Linear
-from humboldt.models._memory import MemoryCell
-from humboldt.models._recurrent import RecurrentModel
-from humboldt.models._tape import Tape
+from humboldt.models.options.recurrent import AbstractChomskyRecurrent, ControllerName
+from humboldt.settings import setting, settings
+
+if TYPE_CHECKING:
+    from jaxtyping import PRNGKeyArray
+
+    from humboldt.models.memories.tape import Tape
+    from humboldt.models.networks.recurrent import RecurrentNetwork
 
 
 @models.register("tape_rnn", version=2)
-@dataclass(frozen=True, kw_only=True)
-class TapeRNN:
+@settings
+class TapeRNN(AbstractChomskyRecurrent):
     """An RNN (or LSTM) that holds one or more tapes, and a linear readout."""
 
-    hidden_size: int = 256  # appendix A.2
-    cell_size: int = 8  # appendix A.2
-    num_tapes: int = 1  # appendix A.4: 1 or 4
-    tape_size: int = 256  # appendix A.2; larger where a sequence could reach further
-    jumps_write: bool = False  # appendix A.2: jumps "without writing"; the released code writes first
-    controller: Controller = "rnn"
-    relu_readout: bool = False  # released code: true. added later: stays out of the identity at its default
+    cell_size: int = setting(8, "numbers in a cell of a tape", "appendix A.2", least=1)
+    num_tapes: int = setting(1, "tapes", "appendix A.4: 1 or 4", least=1)
+    tape_size: int = setting(
+        256, "cells of a tape; it is longer where a string could reach further", "appendix A.2", least=1
+    )
+    jumps_write: bool = setting(
+        False, "whether a jump writes first", 'appendix A.2: jumps "without writing"; released code: true'
+    )
+    controller: ControllerName = setting("rnn", "the cell that holds the tapes", "appendix A.2")
 
-    def build(self, input_size: int, output_size: int, *, num_symbols: int, key: PRNGKeyArray) -> RecurrentModel:
+    title: ClassVar[str] = "Tape-RNN"
+    tiny: ClassVar[dict[str, Any]] = {"hidden_size": 6, "cell_size": 3, "tape_size": 9}
+
+    def build(self, input_size: int, output_size: int, *, num_symbols: int, key: "PRNGKeyArray") -> "RecurrentNetwork":
         """The network, freshly initialised."""
-        k_controller, k_memory, k_reading, k_readout = jax.random.split(key, 4)
-        tape = Tape(
-            self.hidden_size,
-            cell_size=self.cell_size,
-            num_tapes=self.num_tapes,
-            smallest=self.tape_size,
-            jumps_write=self.jumps_write,
-            key=k_memory,
+        from humboldt.models.memories.tape import Tape
+        from humboldt.models.networks.recurrent import memory_network
+
+        def make_tape(key: "PRNGKeyArray") -> "Tape":
+            return Tape(
+                self.hidden_size,
+                cell_size=self.cell_size,
+                num_tapes=self.num_tapes,
+                smallest=self.tape_size,
+                jumps_write=self.jumps_write,
+                key=key,
+            )
+
+        return memory_network(
+            self.controller,
+            make_tape,
+            input_size,
+            output_size,
+            hidden_size=self.hidden_size,
+            num_symbols=num_symbols,
+            relu_readout=self.relu_readout,
+            key=key,
         )
-        controller, drive_size, fan_in = make_controller(
-            self.controller, input_size, self.hidden_size, read_size=tape.read_size, key=k_controller
-        )
-        cell = MemoryCell(controller, tape, drive_size=drive_size, fan_in=fan_in, key=k_reading)
-        readout = Linear(self.hidden_size, output_size, key=k_readout)
-        return RecurrentModel(cell, readout, input_size, num_symbols, self.relu_readout)

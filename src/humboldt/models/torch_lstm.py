@@ -1,26 +1,38 @@
 """The LSTM of Lan et al. (2023): the one of PyTorch."""
 
-from dataclasses import dataclass
-
-import jax
-from jaxtyping import PRNGKeyArray
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from humboldt.models import models
-from humboldt.models._recurrent import RecurrentModel
-from humboldt.models._uniform import UniformLSTMCell, uniform_linear
+from humboldt.models.options.recurrent import STEPWISE
+from humboldt.problems import ProblemKind
+from humboldt.settings import setting, settings
+
+if TYPE_CHECKING:
+    from jaxtyping import PRNGKeyArray
+
+    from humboldt.models.networks.recurrent import RecurrentNetwork
 
 
-@models.register("torch_lstm", version=1)
-@dataclass(frozen=True, kw_only=True)
+@models.register("torch_lstm", version=2)
+@settings
 class TorchLSTM:
     """One LSTM layer with PyTorch's initialisation, and a linear readout."""
 
-    hidden_size: int = 32  # appendix A.2: 2, 32 or 128
+    hidden_size: int = setting(32, "units of the LSTM", "appendix A.2: 2, 32 or 128", least=1)
 
-    def build(self, input_size: int, output_size: int, *, num_symbols: int, key: PRNGKeyArray) -> RecurrentModel:
+    title: ClassVar[str] = "LSTM (PyTorch)"
+    problems: ClassVar[tuple[ProblemKind, ...]] = STEPWISE
+    tiny: ClassVar[dict[str, Any]] = {"hidden_size": 6}
+
+    def build(self, input_size: int, output_size: int, *, num_symbols: int, key: "PRNGKeyArray") -> "RecurrentNetwork":
         """The network, freshly initialised."""
+        import jax
+
+        from humboldt.models.cells.lstm import uniform_lstm_cell
+        from humboldt.models.layers.linear import uniform_linear
+        from humboldt.models.networks.recurrent import RecurrentNetwork
+
         k_cell, k_readout = jax.random.split(key)
-        cell = UniformLSTMCell(input_size, self.hidden_size, key=k_cell)
-        return RecurrentModel(
-            cell, uniform_linear(self.hidden_size, output_size, key=k_readout), input_size, num_symbols
-        )
+        cell = uniform_lstm_cell(input_size, self.hidden_size, keys=jax.random.split(k_cell))
+        readout = uniform_linear(self.hidden_size, output_size, key=k_readout)
+        return RecurrentNetwork(cell, readout, input_size, num_symbols)

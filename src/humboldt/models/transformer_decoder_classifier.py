@@ -1,15 +1,17 @@
 """The Transformer decoder of *Targeted syntactic evaluations with pseudo-languages*."""
 
-from dataclasses import dataclass
+from typing import ClassVar
 
 from humboldt.models import models
-from humboldt.models._transformer_classifier import TransformerClassifier
+from humboldt.models.options.transformer_classifier import AbstractTransformerClassifier
+from humboldt.settings import settings
 
 
 @models.register("transformer_decoder_classifier", version=1)
-@dataclass(frozen=True, kw_only=True)
-class TransformerDecoderClassifier(TransformerClassifier):
+@settings
+class TransformerDecoderClassifier(AbstractTransformerClassifier):
     """A token sees itself and what is before it; the answer is read from the last real token (section 2.3)."""
 
+    title: ClassVar[str] = "Transformer decoder"
     causal = True
     pooling = "last"

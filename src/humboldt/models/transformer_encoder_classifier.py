@@ -1,15 +1,17 @@
 """The Transformer encoder of *Targeted syntactic evaluations with pseudo-languages*."""
 
-from dataclasses import dataclass
+from typing import ClassVar
 
 from humboldt.models import models
-from humboldt.models._transformer_classifier import TransformerClassifier
+from humboldt.models.options.transformer_classifier import AbstractTransformerClassifier
+from humboldt.settings import settings
 
 
 @models.register("transformer_encoder_classifier", version=1)
-@dataclass(frozen=True, kw_only=True)
-class TransformerEncoderClassifier(TransformerClassifier):
+@settings
+class TransformerEncoderClassifier(AbstractTransformerClassifier):
     """Every token sees every other; the answer is read from the mean of the real tokens (section 2.3)."""
 
+    title: ClassVar[str] = "Transformer encoder"
     causal = False
     pooling = "mean"

@@ -10,7 +10,7 @@ import pytest
 from humboldt.errors import UsageError
 from humboldt.languages.bliss import NAMES, Measure, get
 from humboldt.measures.bliss import FromPrefixes, Oracle, Persistent, Uniform, evaluate
-from humboldt.models.parts.stepping import Padded
+from humboldt.models.stepping.jax_stepper import Padded
 
 DET, CAT = Measure.DETERMINISTIC, Measure.CATEGORICAL
 

@@ -8,8 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, Key, PRNGKeyArray, PyTree
 
+from humboldt.errors import UsageError
 from humboldt.languages import Batch
-from humboldt.models._recurrent import RecurrentModel
+from humboldt.models.networks.base import AbstractStepwise
 from humboldt.training.ensemble.members import over_members, pad_members
 
 PAIRS_AT_ONCE = {"cpu": 2**22, "accelerator": 2**26}  # of steps that attend to each other, in all rows together
@@ -69,8 +70,15 @@ def count_correct(
         logits = jax.lax.map(lambda row: model(*row[:2], key=row[2]), (tokens, mask, keys), batch_size=rows)
         return (target_mask & (logits.argmax(-1) == targets)).sum(1)
 
-    # Models that can go step by step do so where it is cheaper, or where they must.
-    is_stepwise = isinstance(static, RecurrentModel) or own_answers_from is not None
+    # Networks that can go step by step do so where it is cheaper, or where they must.
+    must_step = own_answers_from is not None
+    can_step = isinstance(static, AbstractStepwise)
+    if must_step and not can_step:
+        raise UsageError(
+            f"{type(static).__name__} cannot be fed its own answers (autoregressive=true): it does not read one token "
+            "at a time. Derive it from `AbstractStepwise`, with `start` and `step`, or use autoregressive=false."
+        )
+    is_stepwise = can_step and (must_step or static.prefers_steps)
     num_members = jax.tree.leaves(weights)[0].shape[0] if jax.default_backend() != "cpu" else 1  # at the same time
     return over_members(stepwise if is_stepwise else at_once, (0,))(weights)
 

@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import PyTree
 
 from humboldt.languages import Batch
-from humboldt.models.parts.counting import count_parameters
-from humboldt.models.parts.stepping import make_stepper
+from humboldt.models.networks.parameters import count_parameters
+from humboldt.models.stepping import make_stepper
 from humboldt.training.base import AbstractPredictor, AbstractProblem
 from humboldt.training.ensemble.evaluate import evaluate
 

@@ -1,0 +1,1 @@
+"""What a recurrent network does at one time step."""

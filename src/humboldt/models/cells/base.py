@@ -1,0 +1,78 @@
+"""What a recurrent network does at one time step, for one example."""
+
+from abc import abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from humboldt.models.layers.linear import Linear
+
+
+class Extent(NamedTuple):
+    """How long one run is. The padded length may decide how much room is made, but never a result."""
+
+    num_steps: int  # with padding: a shape
+    real_steps: Int[Array, ""]  # without: data
+    input_length: Int[Array, ""]  # how many of them read the input, for memories that can move by that much
+
+    @classmethod
+    def of(cls, mask: Bool[Array, " time"], *, input_length: Int[Array, ""] | None = None) -> "Extent":
+        """Of a run over steps of which those in the mask are real. Unless told otherwise, all of them are input."""
+        real_steps = mask.sum(dtype=jnp.int32)
+        return cls(len(mask), real_steps, real_steps if input_length is None else input_length)
+
+
+class AbstractCell(eqx.Module):
+    """`(state, drive) -> (state, output)`, in the order `jax.lax.scan` wants.
+
+    `project` is the part of a step that needs no state. Applied to all time steps at once it is one large matrix
+    product instead of many small ones, which is why it is apart.
+
+    On an accelerator `unroll` takes the gradients of all weights out of the loop over time. For that a cell must use
+    its linear layers as they are: each is called at most once per step (not `x @ layer.weight`), and one that was
+    made with `joins_drive=True` has its output added to the drive, and used for nothing else. `check_gradients` in
+    `humboldt.models.loop.check` holds the gradients of a network to those of a plain loop; it is run for every model
+    that is registered from outside.
+    """
+
+    @abstractmethod
+    def project(self, x: Float[Array, " in"]) -> Float[Array, " drive"]:
+        """What the input alone contributes to a step."""
+
+    @abstractmethod
+    def init_state(self, extent: Extent) -> Any:
+        """The state before the first step. Memories are made just large enough for the run."""
+
+    @abstractmethod
+    def __call__(self, state: Any, drive: Float[Array, " drive"]) -> tuple[Any, Float[Array, " hidden"]]:
+        """One step."""
+
+
+class AbstractController(AbstractCell):
+    """A cell that can hold a memory: one layer on the input, one on the hidden state.
+
+    Its state is a tuple of vectors that begins with the hidden state, all zeros at first.
+    """
+
+    input: eqx.AbstractVar[Linear]
+    recurrent: eqx.AbstractVar[Linear]
+    num_vectors: ClassVar[int]  # of the state
+
+    @property
+    def hidden_size(self) -> int:
+        """Units of the hidden state."""
+        return self.recurrent.weight.shape[0]
+
+    @property
+    def drive_size(self) -> int:
+        """Numbers that a step is driven by."""
+        return self.recurrent.weight.shape[1]
+
+    def project(self, x: Float[Array, " in"]) -> Float[Array, " drive"]:
+        return self.input(x)
+
+    def init_state(self, extent: Extent) -> tuple[Float[Array, " hidden"], ...]:
+        del extent
+        return tuple(jnp.zeros(self.hidden_size, self.recurrent.weight.dtype) for _ in range(self.num_vectors))

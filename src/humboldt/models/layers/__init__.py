@@ -1,0 +1,1 @@
+"""Layers that have no state: linear, embeddings, attention, Transformer blocks."""

@@ -1,0 +1,19 @@
+"""Dropout: on with a key, off without one."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+
+def dropout(x: Float[Array, "..."], rate: float, key: PRNGKeyArray | None) -> Float[Array, "..."]:
+    """Zeroes a share of the numbers and scales up the rest; without a key nothing is dropped."""
+    if key is None or rate == 0:
+        return x
+    return jnp.where(jax.random.bernoulli(key, 1 - rate, x.shape), x / (1 - rate), 0.0)
+
+
+def split_or_none(key: PRNGKeyArray | None, count: int) -> Any:
+    """`count` keys, or as many `None`: no key, no dropout."""
+    return [None] * count if key is None else jax.random.split(key, count)

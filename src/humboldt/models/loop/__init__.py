@@ -1,0 +1,1 @@
+"""A cell over many time steps, and its gradients."""

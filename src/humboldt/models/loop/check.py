@@ -1,0 +1,57 @@
+"""Whether the gradients that are taken out of the loop over time are those of the loop as it is written.
+
+A cell promises how it uses its linear layers (see `AbstractCell`). One that breaks its promise would train with wrong
+gradients on an accelerator, and nothing else would show it.
+"""
+
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int
+
+from humboldt.errors import UsageError
+from humboldt.models.layers.linear import Linear
+from humboldt.models.loop.taps import is_linear
+from humboldt.models.loop.unroll import loop_form
+
+TOLERANCE = 1e-3  # of a layer's largest gradient: a broken promise is off by far more, rounding by far less
+
+
+def check_gradients(network: Any, tokens: Int[Array, "batch time"], mask: Bool[Array, "batch time"]) -> None:
+    """Raises a `UsageError` that names the layers whose gradients are wrong when they are taken out of the loop."""
+    weights, static = eqx.partition(network, eqx.is_inexact_array)
+
+    def gradient(form: Literal["hoisted", "plain"]) -> Any:
+        def loss(weights: Any) -> Array:
+            network = eqx.combine(weights, static)
+            with loop_form(form):
+                logits = jax.vmap(lambda tokens, mask: network(tokens, mask))(tokens, mask)
+            return jnp.where(mask[:, :, None], jnp.sin(3 * logits), 0.0).sum()
+
+        return jax.jit(jax.grad(loss))(weights)
+
+    plain, hoisted = gradient("plain"), gradient("hoisted")
+    faults = jax.tree_util.tree_map_with_path(_fault, network, plain, hoisted, is_leaf=is_linear)
+    messages = [message for message in jax.tree.leaves(faults) if message]
+    if messages:
+        raise UsageError(" ".join(messages))
+
+
+def _fault(path: tuple[Any, ...], part: Any, plain: Any, hoisted: Any) -> str:
+    """What is wrong with the gradient of a layer, or of an array that is in none; nothing if it is right."""
+    if all(_are_close(a, b) for a, b in zip(jax.tree.leaves(plain), jax.tree.leaves(hoisted), strict=True)):
+        return ""
+    name = jax.tree_util.keystr(path)
+    if isinstance(part, Linear) and part.joins_drive:
+        return (
+            f"{name} has joins_drive=True, but its output is not just added to the drive of the same step, so that its "
+            "gradient would be wrong. Leave joins_drive out, or use the output for nothing but `drive + layer(x)`."
+        )
+    return f"{name} gets a wrong gradient where the loop over time is compiled for an accelerator. See `AbstractCell`."
+
+
+def _are_close(expected: Array, found: Array) -> bool:
+    largest = jnp.maximum(jnp.abs(expected).max(), jnp.abs(found).max())
+    return bool(jnp.abs(expected - found).max() <= TOLERANCE * largest + 1e-6)

@@ -1,0 +1,1 @@
+"""Memories that a cell can hold: stacks, tapes, the nondeterministic stack."""

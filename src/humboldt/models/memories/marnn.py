@@ -1,0 +1,82 @@
+"""The memories of Suzgun et al. (2019): a stack without a NO-OP, and a ring."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from humboldt.models.cells.base import Extent
+from humboldt.models.layers.linear import Linear, uniform_linear
+from humboldt.models.memories.base import AbstractMemory
+
+
+class AbstractCells(AbstractMemory):
+    """Memory cells in a row, of which the controller sees the first. A step is a mixture of moves of all of them.
+
+    The controller gives the moves as a softmax, and a value in (0, 1) to put into the first cell. `most_cells` are
+    as many as there are ever; a run that is too short to reach them all has fewer, and the same numbers.
+    """
+
+    value: Linear
+    action: Linear
+    most_cells: int = eqx.field(static=True)
+    read_size: int = eqx.field(static=True)
+
+    def __init__(
+        self, hidden_size: int, *, cell_size: int, most_cells: int, num_actions: int, key: PRNGKeyArray
+    ) -> None:
+        k_value, k_action = jax.random.split(key)
+        self.value = uniform_linear(hidden_size, cell_size, key=k_value)
+        self.action = uniform_linear(hidden_size, num_actions, key=k_action)
+        self.most_cells = most_cells
+        self.read_size = cell_size
+
+    def read(self, memory: Float[Array, "cells cell"]) -> Float[Array, " cell"]:
+        return memory[0]
+
+    def actions(self, hidden: Float[Array, " hidden"]) -> tuple[Float[Array, " action"], Float[Array, " cell"]]:
+        return jax.nn.softmax(self.action(hidden)), jax.nn.sigmoid(self.value(hidden))
+
+
+class PushPopStack(AbstractCells):
+    """`new[i] = push * old[i - 1] + pop * old[i + 1]`, where `old[-1]` is the value and below the bottom is zero."""
+
+    def __init__(self, hidden_size: int, *, cell_size: int, most_cells: int, key: PRNGKeyArray) -> None:
+        super().__init__(hidden_size, cell_size=cell_size, most_cells=most_cells, num_actions=2, key=key)
+
+    def init(self, extent: Extent) -> Float[Array, "cells cell"]:
+        """Empty. A step pushes at most one cell."""
+        return jnp.zeros((min(self.most_cells, extent.num_steps + 1), self.read_size), self.action.weight.dtype)
+
+    def act(self, memory: Float[Array, "cells cell"], actions: tuple[Array, Array]) -> Float[Array, "cells cell"]:
+        (push, pop), value = actions
+        above = jnp.concatenate([value[None], memory[:-1]])
+        below = jnp.concatenate([memory[1:], jnp.zeros_like(memory[:1])])
+        return push * above + pop * below
+
+
+class RotatingTape(AbstractCells):
+    """A ring that turns, by a mixture of five moves, after which the value is added to the first cell.
+
+    Rotate left, rotate right, stay, and both rotations once more (pop right, pop left) with the cell that would go
+    round the end of the ring, between its last cell and the first, set to zero.
+    """
+
+    def __init__(self, hidden_size: int, *, cell_size: int, most_cells: int, key: PRNGKeyArray) -> None:
+        super().__init__(hidden_size, cell_size=cell_size, most_cells=most_cells, num_actions=5, key=key)
+
+    def init(self, extent: Extent) -> Float[Array, "cells cell"]:
+        """Empty. A step moves by one cell, to the left or to the right."""
+        return jnp.zeros((min(self.most_cells, 2 * extent.num_steps + 2), self.read_size), self.action.weight.dtype)
+
+    def act(self, memory: Float[Array, "cells cell"], actions: tuple[Array, Array]) -> Float[Array, "cells cell"]:
+        (left, right, stay, pop_right, pop_left), value = actions
+        zero = jnp.zeros_like(memory[:1])
+        return (
+            left * jnp.concatenate([memory[1:], memory[:1]])
+            + right * jnp.concatenate([memory[-1:], memory[:-1]])
+            + stay * memory
+            + pop_right * jnp.concatenate([zero, memory[:-1]])
+            + pop_left * jnp.concatenate([memory[1:], zero])
+            + jnp.concatenate([value[None], jnp.zeros_like(memory[1:])])
+        )

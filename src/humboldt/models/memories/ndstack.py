@@ -1,0 +1,232 @@
+"""The nondeterministic stack of DuSell and Chiang (2020, 2022)."""
+
+from abc import abstractmethod
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from humboldt.models.cells.base import Extent
+from humboldt.models.layers.linear import Linear
+from humboldt.models.memories.base import AbstractMemory
+
+SMALLEST = 1e-30  # a node with less than this share of the weight is dropped: its reciprocal must stay a float32
+EPSILON = 1e-3  # in the released code, added to what the reading is divided by
+
+
+class Actions(NamedTuple):
+    """Weights of what the automaton does next: from (state, top symbol) to the new state and, but for pop, symbol."""
+
+    push: Float[Array, "state symbol state symbol"]
+    replace: Float[Array, "state symbol state symbol"]
+    pop: Float[Array, "state symbol state"]
+
+
+class AbstractTable(eqx.Module):
+    """Given a node, how likely each node lies below it. Nodes are added in the order of time, and never changed."""
+
+    @abstractmethod
+    def uncover(
+        self, popped: Float[Array, "symbol state time state"]
+    ) -> Float[Array, "symbol state time state symbol"]:
+        """How likely each symbol and state are on top after a pop, jointly with the node below.
+
+        `popped` is how likely a pop uncovers each node (first and last two axes) and leads to each state (the second).
+        """
+
+    @abstractmethod
+    def append(self, time: Int[Array, ""], latest: Float[Array, "symbol state time state symbol"]) -> "AbstractTable":
+        """With the nodes of one more time."""
+
+
+class Table(AbstractTable):
+    """As an array. Its axes are in the order in which a step multiplies by it: it is too large to be moved around."""
+
+    below: Float[Array, "symbol time state time state symbol"]
+
+    def uncover(self, popped: Array) -> Array:
+        return _uncover(self.below, popped)
+
+    def append(self, time: Array, latest: Array) -> "Table":
+        return Table(jax.lax.dynamic_update_slice_in_dim(self.below, latest[:, None], time, 1))
+
+
+@jax.custom_vjp
+def _uncover(below: Array, popped: Array) -> Array:
+    symbols, times, states = below.shape[:3]
+    rows, matrix = popped.reshape(symbols, states, -1), below.reshape(symbols, times * states, -1)
+    return jnp.matmul(rows, matrix).reshape(symbols, states, times, states, symbols)
+
+
+def _uncover_forward(below: Array, popped: Array) -> tuple[Array, tuple[Array, Array]]:
+    return _uncover(below, popped), (below, popped)
+
+
+def _uncover_backward(residuals: tuple[Array, Array], d_uncovered: Array) -> tuple[Array, Array]:
+    below, popped = residuals
+    return jnp.einsum("yrku,yriqx->ykuiqx", popped, d_uncovered), d_popped(below, d_uncovered)
+
+
+def d_popped(below: Array, d_uncovered: Array) -> Array:
+    """Written out because, left to itself, this product transposes the table at every step.
+
+    One product per state, of the table and a vector, takes half the time of one for all on a CPU.
+    """
+    symbols, times, states = below.shape[:3]
+    matrix, columns = below.reshape(symbols, times * states, -1), d_uncovered.reshape(symbols, states, -1)
+    products = [jnp.matmul(matrix, columns[:, state, :, None])[..., 0] for state in range(states)]
+    return jnp.stack(products, 1).reshape(symbols, states, times, states)
+
+
+_uncover.defvjp(_uncover_forward, _uncover_backward)
+
+
+class Stacks(NamedTuple):
+    """All stacks that the automaton could have by now, and how likely each is, given that the run has not failed.
+
+    A node (time, state, symbol) is a symbol on a stack, with the state and the time at which it came there.
+    """
+
+    time: Int[Array, ""]  # steps done
+    now: Float[Array, "symbol state"]  # how likely each symbol is on top, in each state
+    top: Float[Array, "symbol state time state symbol"]  # the same, jointly with the node that lies below it
+    table: AbstractTable
+    log_weight: Float[Array, ""]  # of all runs that have not failed, before normalisation
+
+
+class NDStack(AbstractMemory):
+    """A pushdown automaton that takes all its possible actions at once, each with a weight.
+
+    At every step, in each state and with each symbol on top, it goes to some state and pushes a symbol, replaces the
+    top symbol by one, or pops it. The controller gives the weights of these actions, by one softmax for each (state,
+    top symbol). The weight of a run is the product of its actions' weights. What is read is the distribution of the
+    top symbol over all runs up to now, jointly with the state where `read_states`.
+
+    The runs are exponentially many, but their stacks share their parts, so that it is enough to know for each node
+    which nodes can lie below it. DuSell and Chiang hold `gamma[i → t]`, the weight of all runs that lead from a node
+    of time `i` to one of time `t` that lies on it, and `alpha[t]`, that of all runs that lead to a node. Here are the
+    two kinds of conditional probability that follow from them, `alpha[i] gamma[i → t] / alpha[t]` for the table
+    of nodes and `alpha[i] gamma[i → t] / (all of alpha[t])` for the latest time in `top`. The readings are the same
+    ones, but weights would vanish as their products grow longer, whereas probabilities are normalised at every step.
+
+    The stack begins with symbol 0 at the bottom, in state 0. It cannot be popped or replaced, nor uncovered again: a
+    run that pops the last symbol above it fails, and so does one whose first action is not a push. (So in DuSell and
+    Chiang 2020 and in the released code of Delétang et al. 2023. DuSell and Chiang 2022 let it be replaced and
+    uncovered.) Should all runs fail, as far as float32 can tell, zeros are read from then on.
+
+    With `fading`, it is what the released code makes of it: one softmax for all actions of all states and symbols,
+    so that on average each (state, symbol) has only its share of the weight, and a small constant added to what the
+    reading is divided by, so that the reading fades as the weight does: within some ten steps, with weights as they
+    are at first. And nothing is read before the first step.
+    """
+
+    action: Linear
+    num_states: int = eqx.field(static=True)
+    num_symbols: int = eqx.field(static=True)
+    read_states: bool = eqx.field(static=True)
+    fading: bool = eqx.field(static=True)
+    read_size: int = eqx.field(static=True)
+
+    def __init__(
+        self,
+        hidden_size: int,
+        *,
+        num_states: int,
+        num_symbols: int,
+        read_states: bool,
+        fading: bool,
+        key: PRNGKeyArray,
+    ) -> None:
+        nodes = num_states * num_symbols
+        self.action = Linear(hidden_size, nodes * (2 * nodes + num_states), key=key)
+        self.num_states = num_states
+        self.num_symbols = num_symbols
+        self.read_states = read_states
+        self.fading = fading
+        self.read_size = nodes if read_states else num_symbols
+
+    def init(self, extent: Extent) -> Stacks:
+        """Only the bottom symbol, and room for all pairs of times: the square of `extent.num_steps`."""
+        states, symbols = self.num_states, self.num_symbols
+        # A multiple of 8, so that some steps of padding do not change the order in which sums are taken.
+        times = -(-(extent.num_steps + 1) // 8) * 8
+        return Stacks(
+            time=jnp.array(0),
+            now=jnp.zeros((symbols, states)).at[0, 0].set(1.0),
+            top=jnp.zeros((symbols, states, times, states, symbols)),
+            table=Table(jnp.zeros((symbols, times, states, times, states, symbols))),
+            log_weight=jnp.array(0.0),
+        )
+
+    def read(self, memory: Stacks) -> Float[Array, " read"]:
+        reading = memory.now.reshape(-1) if self.read_states else memory.now.sum(1)
+        if not self.fading:
+            return reading
+        # weight / (weight + EPSILON), for weights of which only the logarithm is a float32
+        strength = jax.nn.sigmoid(memory.log_weight - jnp.log(EPSILON))
+        return reading * jnp.where(memory.time == 0, 0.0, strength)
+
+    def actions(self, hidden: Float[Array, " hidden"]) -> Actions:
+        states, symbols = self.num_states, self.num_symbols
+        nodes = states * symbols
+        logits = self.action(hidden).reshape(nodes, 2 * nodes + states)
+        # Sums over so many runs are taken in single precision at least.
+        logits = logits.astype(jnp.float32) if logits.dtype == jnp.bfloat16 else logits
+        weights = jax.nn.softmax(logits, (0, 1) if self.fading else 1)
+        push, replace, pop = jnp.split(weights, (nodes, 2 * nodes), 1)
+        to_node, to_state = (states, symbols, states, symbols), (states, symbols, states)
+        return Actions(push.reshape(to_node), replace.reshape(to_node), pop.reshape(to_state))
+
+    def act(self, memory: Stacks, actions: Actions) -> Stacks:
+        # s z: state and top symbol before; r y: after; k u y, i q x: nodes below
+        popped = jnp.einsum("zskuy,szr->yrku", memory.top, actions.pop)
+        uncovered = memory.table.uncover(popped)
+        replaced = jnp.einsum("zsiqx,szry->yriqx", memory.top, actions.replace)
+        pushed = jnp.einsum("xq,qxry->yrqx", memory.now, actions.push)
+        # Only a push puts something on the nodes of this time. Later ones are not there yet: there is nothing on them
+        # anyway, but gradients must not ask what if there were.
+        times = jnp.arange(memory.top.shape[2])[None, None, :, None, None]
+        kept = jnp.where(times < memory.time, uncovered + replaced, jnp.zeros_like(replaced))
+        weights = jnp.where(times == memory.time, pushed[:, :, None], kept)
+        latest, weight = normalise(weights.reshape(memory.now.size, -1))
+        now, total = normalise(weight)
+        return Stacks(
+            time=memory.time + 1,
+            now=now.reshape(memory.now.shape),
+            top=(now[:, None] * latest).reshape(memory.top.shape),
+            table=memory.table.append(memory.time + 1, latest.reshape(memory.top.shape)),
+            log_weight=memory.log_weight + jnp.log(jnp.maximum(total, SMALLEST)),
+        )
+
+
+@jax.custom_vjp
+def normalise(weights: Float[Array, "*nodes n"]) -> tuple[Float[Array, "*nodes n"], Float[Array, "*nodes"]]:
+    """Weights divided by their sum, or zeros where that is next to nothing; and the sum."""
+    total = weights.sum(-1)
+    return weights * _reciprocal(total)[..., None], total
+
+
+def _reciprocal(total: Array) -> Array:
+    is_some = total > SMALLEST
+    return jnp.where(is_some, 1 / jnp.where(is_some, total, jnp.ones_like(total)), jnp.zeros_like(total))
+
+
+def _normalise_forward(weights: Array) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    normalised, total = normalise(weights)
+    return (normalised, total), (normalised, total)
+
+
+def _normalise_backward(residuals: tuple[Array, Array], cotangents: tuple[Array, Array]) -> tuple[Array]:
+    """Written out because the derivative of a quotient squares the divisor, which may be too small for that.
+
+    What all but fails more than once has a gradient that no float32 holds. It is cut off, and so stays finite.
+    """
+    normalised, total = residuals
+    d_normalised, d_total = cotangents
+    change = d_normalised - (d_normalised * normalised).sum(-1, keepdims=True)
+    return (jnp.clip(change * _reciprocal(total)[..., None], -1 / SMALLEST, 1 / SMALLEST) + d_total[..., None],)
+
+
+normalise.defvjp(_normalise_forward, _normalise_backward)

@@ -1,0 +1,124 @@
+"""The differentiable tape of Delétang et al. (2023), after the Baby-NTM of Suzgun et al. (2019)."""
+
+from functools import partial
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from humboldt.models.cells.base import Extent
+from humboldt.models.layers.linear import Linear
+from humboldt.models.memories.base import AbstractMemory, recomputed
+
+STAY, LEFT, RIGHT, JUMP_LEFT, JUMP_RIGHT = range(5)
+
+
+@jax.custom_vjp
+def roll(tape: Float[Array, "cells cell"], shift: Int[Array, ""], ring: Int[Array, ""]) -> Float[Array, "cells cell"]:
+    """`jnp.roll(tape[:ring], shift, 0)` and what comes after it, with a backward pass that rolls back (a gather)
+    instead of scattering."""
+    cell = jnp.arange(tape.shape[0], dtype=ring.dtype)
+    return tape[jnp.where(cell < ring, (cell - shift) % ring, cell)]
+
+
+def _roll_forward(tape: Array, shift: Array, ring: Array) -> tuple[Array, tuple[Array, Array]]:
+    return roll(tape, shift, ring), (shift, ring)
+
+
+def _roll_backward(saved: tuple[Array, Array], cotangent: Array) -> tuple[Array, None, None]:
+    shift, ring = saved
+    return roll(cotangent, -shift, ring), None, None
+
+
+roll.defvjp(_roll_forward, _roll_backward)
+
+
+class Tapes(NamedTuple):
+    """Tapes below their heads. Cells beyond the ring stay empty: they are there only because shapes have padding."""
+
+    cells: Float[Array, "tape cells cell"]
+    ring: Int[Array, ""]  # how many cells the ring has
+    jump: Int[Array, ""]  # how many of them a jump passes
+
+
+class Tape(AbstractMemory):
+    """One or more tapes of vectors with a head. A step is a mixture of five actions, weighted by a softmax:
+    write and stay, write and move left or right, jump left or right by the length of the input without writing.
+
+    The head stands still at cell 0 and the tape moves below it. The tape is a ring, large enough that moving along it
+    step by step never meets its own track; but jumps can go round it, so that its size matters. It is that of the real
+    steps: padding must not change it. With `jumps_write` the jumps write first, as in the released code.
+    """
+
+    value: list[Linear]
+    action: Linear
+    cell_size: int = eqx.field(static=True)
+    num_tapes: int = eqx.field(static=True)
+    smallest: int = eqx.field(static=True)
+    jumps_write: bool = eqx.field(static=True)
+    read_size: int = eqx.field(static=True)
+
+    def __init__(
+        self,
+        hidden_size: int,
+        *,
+        cell_size: int,
+        num_tapes: int,
+        smallest: int,
+        jumps_write: bool,
+        key: PRNGKeyArray,
+    ) -> None:
+        k_action, *k_value = jax.random.split(key, 4)
+        sizes = (hidden_size, 64, 64, num_tapes * cell_size)  # of the network for the value to write: released code
+        self.value = [Linear(sizes[i], sizes[i + 1], key=k_value[i]) for i in range(3)]
+        self.action = Linear(hidden_size, num_tapes * 5, key=k_action)
+        self.cell_size = cell_size
+        self.num_tapes = num_tapes
+        self.smallest = smallest
+        self.jumps_write = jumps_write
+        self.read_size = num_tapes * cell_size
+
+    def init(self, extent: Extent) -> Tapes:
+        """Empty tapes."""
+        cells = max(self.smallest, 2 * extent.num_steps + 2)
+        ring = jnp.maximum(self.smallest, 2 * extent.real_steps + 2)
+        zeros = jnp.zeros((self.num_tapes, cells, self.cell_size), self.action.weight.dtype)
+        return Tapes(zeros, ring, extent.input_length)
+
+    def read(self, memory: Tapes) -> Float[Array, " read"]:
+        return memory.cells[:, 0].reshape(-1)
+
+    def actions(self, hidden: Float[Array, " hidden"]) -> tuple[Float[Array, "tape 5"], Float[Array, "tape cell"]]:
+        value = hidden
+        for layer in self.value[:-1]:
+            value = jax.nn.relu(layer(value))
+        value = self.value[-1](value).reshape(self.num_tapes, self.cell_size)
+        return jax.nn.softmax(self.action(hidden).reshape(self.num_tapes, 5)), value
+
+    def act(self, memory: Tapes, actions: tuple[Array, Array]) -> Tapes:
+        move = recomputed(partial(_moved, jumps_write=self.jumps_write))
+        return memory._replace(cells=move(memory, *actions))
+
+
+def _moved(
+    tapes: Tapes, probabilities: Float[Array, "tape 5"], values: Float[Array, "tape cell"], *, jumps_write: bool
+) -> Float[Array, "tape cells cell"]:
+    old, ring, jump = tapes
+    written = jnp.concatenate([values[:, None], old[:, 1:]], 1)
+    jumping = written if jumps_write else old
+    stay, left, right, jump_left, jump_right = (probabilities[:, i, None, None] for i in range(5))
+    # One cell to the left or right: a shift, and the cell that goes round the end of the ring.
+    cell, empty = jnp.arange(old.shape[1], dtype=ring.dtype)[None, :, None], jnp.zeros_like(old[:, :1])
+    first, last = written[:, :1], jnp.where(cell == ring - 1, written, 0.0).sum(1, keepdims=True)
+    to_left = jnp.where(cell == ring - 1, first, jnp.concatenate([written[:, 1:], empty], 1))
+    to_right = jnp.where(cell == ring, 0.0, jnp.concatenate([last, written[:, :-1]], 1))
+    roll_tapes = jax.vmap(roll, (0, None, None))
+    return (
+        stay * written
+        + left * to_left
+        + right * to_right
+        + jump_left * roll_tapes(jumping, -jump, ring)
+        + jump_right * roll_tapes(jumping, jump, ring)
+    )

@@ -1,0 +1,1 @@
+"""Whole networks for one example: what `build` of a registered model returns."""

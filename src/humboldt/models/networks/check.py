@@ -1,0 +1,39 @@
+"""What a model from outside must promise: tried once, on a small network and short strings, when it is registered."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from humboldt.errors import UsageError
+from humboldt.models.loop.check import check_gradients
+from humboldt.problems import ProblemKind
+
+SYMBOLS, OUTPUTS, TIME = 3, 4, 7
+
+
+def check_model(name: str, model: Any) -> None:
+    """Builds a small network and checks what it returns and how its gradients are taken.
+
+    The network is made with the model's `tiny` settings, where it has such a class variable.
+    """
+    settings = model(**getattr(model, "tiny", {}))
+    network = settings.build(SYMBOLS + 1, OUTPUTS, num_symbols=SYMBOLS, key=jax.random.key(0))
+    tokens = jnp.array([[0, 1, 2, 1, 0, 2, SYMBOLS], [1, 1, 0, SYMBOLS, SYMBOLS, 0, 0]], jnp.int32)
+    mask = jnp.arange(TIME)[None, :] < jnp.array([[TIME], [5]])
+    is_sequence_to_sequence = ProblemKind.SEQUENCE_TO_SEQUENCE in model.problems
+    arguments = (tokens[0], mask[0], tokens[0][:5], mask[0][:5]) if is_sequence_to_sequence else (tokens[0], mask[0])
+    shape = eqx.filter_eval_shape(lambda network: network(*arguments), network).shape
+    time = 5 if is_sequence_to_sequence else TIME
+    if shape != (time, OUTPUTS):
+        raise UsageError(
+            f"The network of the model {name!r} returns an array of shape {shape} for {time} steps and {OUTPUTS} "
+            f"outputs. It must return logits of shape {(time, OUTPUTS)}: one row for every step."
+        )
+    if is_sequence_to_sequence:
+        return
+    try:
+        check_gradients(network, tokens, mask)
+    except UsageError as error:
+        raise UsageError(f"The model {name!r} cannot be registered. {error}") from None

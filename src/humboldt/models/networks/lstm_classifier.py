@@ -1,0 +1,66 @@
+"""The LSTM classifiers of *Targeted syntactic evaluations with pseudo-languages*."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from humboldt.models.cells.base import Extent
+from humboldt.models.cells.lstm import LSTMCell
+from humboldt.models.layers.embedding import NormalEmbedding
+from humboldt.models.layers.linear import Linear
+from humboldt.models.loop.unroll import unroll, unroll_symbols
+from humboldt.models.networks.pooling import at_every_step, at_last
+
+
+class LSTMClassifierNetwork(eqx.Module):
+    """Word vectors, LSTM layers, and a linear layer on the last layer's state after the last real token."""
+
+    embedding: NormalEmbedding
+    cells: tuple[LSTMCell, ...]
+    readout: Linear
+
+    def __call__(
+        self, tokens: Int[Array, " time"], mask: Bool[Array, " time"], *, key: PRNGKeyArray | None = None
+    ) -> Float[Array, "time out"]:
+        """The logits of the string, the same at every step. Nothing after the last real token plays a part."""
+        del key
+        states = [cell.init_state(Extent.of(mask)) for cell in self.cells]
+        _, values = unroll_symbols(self.cells[0], states[0], self.embedding.weight, tokens)
+        for cell, state in zip(self.cells[1:], states[1:], strict=True):
+            _, values = unroll(cell, state, values)
+        return at_every_step(self.readout(at_last(values, mask)), mask)
+
+
+class BiLSTMClassifierNetwork(eqx.Module):
+    """One LSTM reads forwards and another backwards; a linear layer reads the last states of both."""
+
+    embedding: NormalEmbedding
+    forwards: LSTMCell
+    backwards: LSTMCell
+    readout: Linear
+
+    def __call__(
+        self, tokens: Int[Array, " time"], mask: Bool[Array, " time"], *, key: PRNGKeyArray | None = None
+    ) -> Float[Array, "time out"]:
+        """The logits of the string, the same at every step."""
+        del key
+        both = jnp.stack([tokens, reversed_within(tokens, mask)])
+
+        def last(cell: LSTMCell, tokens: Int[Array, " time"]) -> Float[Array, " hidden"]:
+            state = cell.init_state(Extent.of(mask))
+            _, states = unroll_symbols(cell, state, self.embedding.weight, tokens)
+            return at_last(states, mask)
+
+        cells = (self.forwards, self.backwards)
+        if jax.default_backend() == "cpu":  # where a batched matrix product is slower than two plain ones
+            states = [last(cell, both[i]) for i, cell in enumerate(cells)]
+        else:  # half as many steps, one after the other, as in two loops
+            states = list(jax.vmap(last)(jax.tree.map(lambda a, b: jnp.stack([a, b]), *cells), both))
+        return at_every_step(self.readout(jnp.concatenate(states)), mask)
+
+
+def reversed_within(tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> Int[Array, " time"]:
+    """The real tokens in reverse; padding stays where it is, so the backward reader begins at the last real token."""
+    steps = jnp.arange(len(tokens))
+    return tokens[jnp.where(mask, mask.sum() - 1 - steps, steps)]

@@ -1,0 +1,1 @@
+"""Settings that several models share. Nothing here imports JAX."""

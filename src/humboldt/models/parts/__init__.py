@@ -1,1 +1,0 @@
-"""What the registered models are made of."""
