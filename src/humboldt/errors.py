@@ -4,7 +4,8 @@ Every message holds three things: the value that was given, the rule it breaks, 
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class HumboldtError(Exception):
@@ -43,6 +44,17 @@ class MissingExtra(UsageError):
         super().__init__(
             f"This needs `{module}`, which is not installed. It comes with an extra: pip install 'humboldt[{extra}]'"
         )
+
+
+@contextmanager
+def named_extras() -> Iterator[None]:
+    """Turns the failed import of an optional dependency into an error that says how to install it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name in EXTRAS:
+            raise MissingExtra(error.name) from error
+        raise
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from humboldt import checkpoints
 from humboldt.checkpoints import Checkpoints
-from humboldt.errors import HumboldtError, is_out_of_memory
+from humboldt.errors import HumboldtError, is_out_of_memory, named_extras
 from humboldt.events import AbstractSink, Warned
 from humboldt.identity import Evaluation, Member, canonical
 from humboldt.store import ScoredMember, State, TrainedMember, checkpoint_folder, weights_path
@@ -100,7 +100,8 @@ def execute(experiment: Experiment, options: Options, sink: AbstractSink) -> Out
     next attempt only scores.
     """
     try:
-        return _execute(experiment, options, sink)
+        with named_extras():
+            return _execute(experiment, options, sink)
     except HumboldtError:
         raise
     except Exception as error:

@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, cast
 
-from humboldt.errors import EXTRAS, MissingExtra, UsageError, unknown_name
+from humboldt.errors import UsageError, named_extras, unknown_name
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -95,12 +95,8 @@ class Registry(Generic[T]):
         if name not in self._entries:
             if name not in self._files:
                 raise unknown_name(self.kind, name, self.names())
-            try:
+            with named_extras():
                 importlib.import_module(self._module(name))
-            except ModuleNotFoundError as error:
-                if error.name in EXTRAS:
-                    raise MissingExtra(error.name) from error
-                raise
             if name not in self._entries:
                 raise ValueError(f"The file of the {self.kind} {name!r} does not register that name.")
         return self._entries[name]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from humboldt import checkpoints
-from humboldt.errors import Interrupted, RunError, UsageError
+from humboldt.errors import Interrupted, RunError, UsageError, named_extras
 from humboldt.events import AbstractSink, Event, Warned
 from humboldt.execution import AbstractExecutor, Here, Keep, Options, Outcome, Sinks
 from humboldt.identity import Evaluation, Member, canonical
@@ -89,7 +89,8 @@ class Study:
         for experiment in self.pending():
             parts = self.suite.restore(experiment.training, experiment.evaluations[0])
             job = self.suite.job(parts, experiment.members[:1])
-            memory = self.suite.engine(parts.contender).memory(job)
+            with named_extras():
+                memory = self.suite.engine(parts.contender).memory(job)
             count = len(experiment.members)
             if memory is None:
                 continue
@@ -110,7 +111,8 @@ class Study:
         for experiment in experiments:
             parts = self.suite.restore(experiment.training, experiment.evaluations[0])
             job = self.suite.job(parts, experiment.members)
-            predictor, seconds = self.suite.engine(parts.contender).sample(job)
+            with named_extras():
+                predictor, seconds = self.suite.engine(parts.contender).sample(job)
             seconds = 0.0 if experiment.kept else seconds
             for evaluation in experiment.evaluations:
                 probe = self.suite.probe(self.suite.restore(experiment.training, evaluation), evaluation)
