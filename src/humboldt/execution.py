@@ -18,7 +18,7 @@ from humboldt.events import AbstractSink, Warned
 from humboldt.identity import Evaluation, Member, canonical
 from humboldt.store import ScoredMember, State, TrainedMember, checkpoint_folder, weights_path
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Experiment, Parts, Scored
+from humboldt.suites.base import AbstractSuite, Experiment, Scored, Scoring
 from humboldt.training.base import AbstractPredictor, AbstractTrained
 
 Keep = Literal["best", "all", "none"]
@@ -152,7 +152,8 @@ def _score_all(
         parts = suite.restore(experiment.training, evaluation)
         begin = time.monotonic()
         try:
-            found = score(suite, parts, evaluation, predictor.take(good), members, sink) if good else []
+            scoring = Scoring(parts, evaluation, predictor.take(good), tuple(members), sink)
+            found = score(suite, scoring) if good else []
         except HumboldtError:
             raise
         except Exception as error:
@@ -179,27 +180,18 @@ class ScoringFailed(Exception):
         self.__cause__ = cause
 
 
-def score(
-    suite: AbstractSuite,
-    parts: Parts,
-    evaluation: Evaluation,
-    predictor: AbstractPredictor,
-    members: Sequence[Member],
-    sink: AbstractSink,
-) -> list[Scored]:
+def score(suite: AbstractSuite, scoring: Scoring) -> list[Scored]:
     """Scores all members at once, or in halves (and halves of these) where memory is short."""
     try:
-        return suite.score(parts, evaluation, predictor, members, sink)
+        return suite.score(scoring)
     except Exception as error:
-        if not is_out_of_memory(error) or len(members) < 2:
+        if not is_out_of_memory(error) or len(scoring.members) < 2:
             raise
     gc.collect()
-    middle = len(members) // 2
-    found = []
-    for chosen in (range(middle), range(middle, len(members))):
-        some = predictor.take(list(chosen))
-        found += score(suite, parts, evaluation, some, [members[i] for i in chosen], sink)
-    return found
+    everybody, middle = range(len(scoring.members)), len(scoring.members) // 2
+    return [
+        scored for half in (everybody[:middle], everybody[middle:]) for scored in score(suite, scoring.take(list(half)))
+    ]
 
 
 def _kept(

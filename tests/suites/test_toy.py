@@ -63,9 +63,9 @@ class Toy(AbstractSuite):
     def evaluations(self, protocol):
         return [Evaluation(name, {"strings": protocol.strings}, 1) for name in ("short", "long")]
 
-    def score(self, parts, evaluation, predictor, members, sink):
-        problem = EchoProblem(3 if evaluation.name == "short" else 9)
-        rows = [predictor.correct(problem.batch(10**6 + i)) for i in range(parts.protocol.strings)]
+    def score(self, scoring):
+        problem = EchoProblem(3 if scoring.evaluation.name == "short" else 9)
+        rows = [scoring.predictor.correct(problem.batch(10**6 + i)) for i in range(scoring.parts.protocol.strings)]
         return [({"right": float(row.mean())}, {}) for row in np.concatenate(rows, 1)]
 
     def probe(self, parts, evaluation):

@@ -119,6 +119,22 @@ class Parts:
 
 
 @dataclass(frozen=True)
+class Scoring:
+    """Trained members to be scored: `predictor` speaks for `members`, in their order; `sink` is told how far it is."""
+
+    parts: Parts
+    evaluation: Evaluation
+    predictor: AbstractPredictor
+    members: tuple[Member, ...]
+    sink: AbstractSink
+
+    def take(self, chosen: Sequence[int]) -> "Scoring":
+        """The same for some of the members."""
+        members = tuple(self.members[i] for i in chosen)
+        return dataclasses.replace(self, predictor=self.predictor.take(chosen), members=members)
+
+
+@dataclass(frozen=True)
 class Probe:
     """A small part of an evaluation, for an estimate: what to run, and how many times that is the whole."""
 
@@ -155,14 +171,7 @@ class AbstractSuite(ABC):
         """What an engine has to train."""
 
     @abstractmethod
-    def score(
-        self,
-        parts: Parts,
-        evaluation: Evaluation,
-        predictor: AbstractPredictor,
-        members: Sequence[Member],
-        sink: AbstractSink,
-    ) -> list[Scored]:
+    def score(self, scoring: Scoring) -> list[Scored]:
         """Measures and details of each member of a predictor. Needs no JAX: anybody's predictor will do."""
 
     @abstractmethod

@@ -11,7 +11,7 @@ from humboldt.errors import Interrupted, UsageError
 from humboldt.languages import Batch
 from humboldt.store import State, Written
 from humboldt.suites import suites
-from humboldt.suites.base import Experiment, Request
+from humboldt.suites.base import Experiment, Request, Scoring
 from humboldt.suites.chomsky import Chomsky
 from humboldt.suites.chomsky.problem import Transduction
 from humboldt.suites.reading import tables
@@ -71,7 +71,7 @@ def test_anybodys_predictor_is_scored_and_accuracy_can_be_pooled():
         experiment = one("stack_manipulation", "rnn", pooled_accuracy=pooled, test_lengths=(7, 40))
         evaluation = experiment.evaluations[0]
         parts = SUITE.restore(experiment.training, evaluation)
-        ((measures, detail),) = SUITE.score(parts, evaluation, Guesser(), experiment.members[:1], Recording())
+        ((measures, detail),) = SUITE.score(Scoring(parts, evaluation, Guesser(), experiment.members[:1], Recording()))
         expected = []
         for _, pairs in Transduction(parts.task, parts.protocol).test_pairs():
             lengths = pairs.target_lengths
@@ -89,7 +89,7 @@ def test_what_a_predictor_cannot_do_is_told():
     experiment = one("parity_check", "rnn")
     parts = SUITE.restore(experiment.training, experiment.evaluations[0])
     with pytest.raises(UsageError, match="needs models that can say which symbols are right, and `Mute` cannot"):
-        SUITE.score(parts, experiment.evaluations[0], Mute(), experiment.members[:1], Recording())
+        SUITE.score(Scoring(parts, experiment.evaluations[0], Mute(), experiment.members[:1], Recording()))
 
 
 def test_data():

@@ -4,14 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from humboldt.errors import UsageError, unknown_name
-from humboldt.events import AbstractSink
 from humboldt.identity import Evaluation, Member
 from humboldt.languages import ProblemKind
 from humboldt.languages.bliss import Measure
 from humboldt.measures.bliss import evaluate, sizes
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Request, Scored
+from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Request, Scored, Scoring
 from humboldt.suites.bliss import data, tables
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.bliss.protocol import CONTENDERS, PRESETS, TASKS, Induction
@@ -78,20 +77,13 @@ class Bliss(AbstractSuite, OffersData):
             members=tuple(map(recipe, members)),
         )
 
-    def score(
-        self,
-        parts: Parts,
-        evaluation: Evaluation,
-        predictor: AbstractPredictor,
-        members: Sequence[Member],
-        sink: AbstractSink,
-    ) -> list[Scored]:
-        del evaluation
+    def score(self, scoring: Scoring) -> list[Scored]:
+        parts, predictor, count = scoring.parts, scoring.predictor, len(scoring.members)
         problem = NextSymbol(parts.task, parts.protocol)
         scorer = Scorer(problem)
         losses = problem.corpus_losses(predictor.nats(problem.training_set())) if predictor.offers("nats") else None
         found = []
-        for index in range(len(members)):
+        for index in range(count):
 
             def make_stepper(longest: int, index: int = index) -> Any:
                 return predictor.stepper(index, longest=longest, most_memory=parts.protocol.test_memory)
@@ -101,7 +93,7 @@ class Bliss(AbstractSuite, OffersData):
             if losses is not None:
                 measures["training_loss"] = float(losses[index])
             found.append(({**measures, **more}, {**detail, **described}))
-            sink.scored(index + 1, len(members))
+            scoring.sink.scored(index + 1, count)
         return found
 
     def probe(self, parts: Parts, evaluation: Evaluation) -> Probe:

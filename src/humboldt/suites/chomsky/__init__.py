@@ -7,20 +7,19 @@ import numpy as np
 
 from humboldt import settings as settings_
 from humboldt.errors import UsageError, unknown_name
-from humboldt.events import AbstractSink
 from humboldt.identity import Evaluation, Member, Training
 from humboldt.languages import ProblemKind, tasks
 from humboldt.languages.chomsky._base import AbstractTransduction
 from humboldt.measures.accuracy import VERSION, accuracy_per_length, score
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Request, Scored
+from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Request, Scored, Scoring
 from humboldt.suites.capabilities import Conformance, OffersCheck, OffersData
 from humboldt.suites.cells import Cell, Heading
 from humboldt.suites.chomsky import tables
 from humboldt.suites.chomsky.problem import Transduction, training_lengths
 from humboldt.suites.chomsky.protocol import CONTENDERS, PRESETS, TASKS, LengthGeneralisation
-from humboldt.training.base import AbstractPredictor, Job, MemberRecipe, Recipe
+from humboldt.training.base import Job, MemberRecipe, Recipe
 
 
 class Chomsky(AbstractSuite, OffersData, OffersCheck):
@@ -61,28 +60,20 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
             members=tuple(MemberRecipe(member["seed"], member["learning_rate"]) for member in members),
         )
 
-    def score(
-        self,
-        parts: Parts,
-        evaluation: Evaluation,
-        predictor: AbstractPredictor,
-        members: Sequence[Member],
-        sink: AbstractSink,
-    ) -> list[Scored]:
-        del evaluation
-        protocol: LengthGeneralisation = parts.protocol
+    def score(self, scoring: Scoring) -> list[Scored]:
+        protocol: LengthGeneralisation = scoring.parts.protocol
         total = len(protocol.scored_lengths()) * protocol.strings_per_length
         correct, counted, lengths = [], [], []
-        batches = Transduction(parts.task, protocol).test_batches()
+        batches = Transduction(scoring.parts.task, protocol).test_batches()
         for number, (row_lengths, row_counts, batch) in enumerate(batches):
             real = row_lengths > 0
-            correct.append(predictor.correct(batch, number=number)[:, real])
+            correct.append(scoring.predictor.correct(batch, number=number)[:, real])
             counted.append(row_counts[real])
             lengths.append(row_lengths[real])
-            sink.scored(sum(map(len, lengths)), total)
+            scoring.sink.scored(sum(map(len, lengths)), total)
         symbols, of_rows = np.concatenate(counted), np.concatenate(lengths)
         found = []
-        for row in np.concatenate(correct, 1)[: len(members)]:
+        for row in np.concatenate(correct, 1):
             curve = accuracy_per_length(row, symbols, of_rows, pooled=protocol.pooled_accuracy)
             detail = {"lengths": list(curve.lengths), "accuracy": list(curve.accuracy)}
             found.append(({"score": score(curve, *protocol.test_lengths)}, {"accuracy_per_length": detail}))

@@ -8,7 +8,6 @@ import numpy as np
 
 from humboldt import settings as settings_
 from humboldt.errors import UsageError, unknown_name
-from humboldt.events import AbstractSink
 from humboldt.identity import Evaluation, Member, Training
 from humboldt.languages import AbstractTask, ProblemKind
 from humboldt.languages.syntax import draw_split
@@ -16,13 +15,13 @@ from humboldt.languages.syntax._splits import NAMES as SPLITS
 from humboldt.measures.accuracy import VERSION, accuracy_per_length
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Request, Scored
+from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Request, Scored, Scoring
 from humboldt.suites.capabilities import OffersData
 from humboldt.suites.cells import Cell, Heading
 from humboldt.suites.syntax import tables
 from humboldt.suites.syntax.problem import SCORED, TEST_ROWS, Classification, test_batches
 from humboldt.suites.syntax.protocol import CONTENDERS, OF_DATA, PRESETS, TASKS, PseudoLanguages
-from humboldt.training.base import AbstractPredictor, Job, MemberRecipe, Recipe
+from humboldt.training.base import Job, MemberRecipe, Recipe
 
 
 class Syntax(AbstractSuite, OffersData):
@@ -77,15 +76,8 @@ class Syntax(AbstractSuite, OffersData):
             members=tuple(MemberRecipe(member["seed"], member["learning_rate"]) for member in members),
         )
 
-    def score(
-        self,
-        parts: Parts,
-        evaluation: Evaluation,
-        predictor: AbstractPredictor,
-        members: Sequence[Member],
-        sink: AbstractSink,
-    ) -> list[Scored]:
-        del evaluation
+    def score(self, scoring: Scoring) -> list[Scored]:
+        parts, predictor = scoring.parts, scoring.predictor
         problem = Classification(parts.training.task, parts.task, parts.protocol)
         splits = {name: problem.split(name) for name in SCORED}
         total, done = sum(map(len, splits.values())), 0
@@ -95,7 +87,7 @@ class Syntax(AbstractSuite, OffersData):
             for count, batch in test_batches(split):
                 rows.append(predictor.correct(batch)[:, :count])
                 done += count
-                sink.scored(done, total)
+                scoring.sink.scored(done, total)
             correct[name] = np.concatenate(rows, 1)
         lengths = np.concatenate([splits[name].lengths for name in ("test", "long")])
         shared = {"shortcuts": problem.shortcuts(), "parameters": predictor.parameters()}
@@ -107,7 +99,7 @@ class Syntax(AbstractSuite, OffersData):
             shares = [round(share, 6) for share in curve.accuracy]
             return measures, {"accuracy_per_length": {"lengths": list(curve.lengths), "accuracy": shares}, **shared}
 
-        return [scored(member) for member in range(len(members))]
+        return [scored(member) for member in range(len(scoring.members))]
 
     def probe(self, parts: Parts, evaluation: Evaluation) -> Probe:
         del evaluation
