@@ -129,7 +129,7 @@ def corpus_trie(cell: "Cell") -> Trie:
 def _described(progress: Progress) -> dict[str, int]:
     return {
         "generations": progress.generation,
-        "networks": progress.evaluations,
+        "networks": progress.networks_tried,
         "found_at_generation": progress.improved,
     }
 

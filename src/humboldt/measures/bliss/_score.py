@@ -64,7 +64,8 @@ class Evaluation:
     - `complete`: whether all of the test set was read. If not, every criterion had failed for certain before.
     - `symbols`: steps counted, each string by itself; `prefixes`: steps the model took, shared beginnings once.
     - `test_set_divergence`: the mean over those symbols of the Kullback-Leibler divergence, in bits, from the
-      language's next-symbol distribution to the model's: Σ_x P(x | prefix) log2(P(x | prefix) / Q(x | prefix)). It is 0 for the
+      language's next-symbol distribution to the model's:
+      Σ_x P(x | prefix) log2(P(x | prefix) / Q(x | prefix)). It is 0 for the
       language itself alone, and infinite where the model rules out what can follow. Of an evaluation that is not
       `complete` it is the mean over the steps that were taken. Over the language instead of the test set:
       `excess_cross_entropy`, which is what results store as `excess_bits`.
