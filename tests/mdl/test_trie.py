@@ -13,7 +13,6 @@ def test_a_small_trie_by_hand():
     # ab twice, aabb once, and the empty string: prefixes # (4), #a (3), #aa (1), #ab (2), #aab, #aabb
     trie = build_trie([[1, 2], [1, 1, 2, 2], [], [1, 2]], num_symbols=3)
     assert trie.num_nodes == 6
-    assert trie.num_strings == 4
     assert trie.parent.tolist() == [-1, 0, 1, 1, 3, 4]  # #ab before #aa: it is the more frequent one
     assert trie.symbol.tolist() == [0, 1, 2, 1, 2, 2]
     following = [

@@ -16,7 +16,6 @@ Negative outputs count as 0, the rest is divided by the sum (uniform if the sum 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -67,10 +66,6 @@ class Weight:
 
     def __float__(self) -> float:
         return self.sign * self.numerator / self.denominator
-
-    def as_fraction(self) -> Fraction:
-        """The exact value, in lowest terms."""
-        return Fraction(self.sign * self.numerator, self.denominator)
 
 
 ONE = Weight(1, 1, 1)
@@ -160,21 +155,6 @@ class Network:
         if unit < 2 * self.num_symbols:
             return f"output {self.symbols[unit - self.num_symbols]}"
         return f"hidden {unit}"
-
-    def symbol_id(self, symbol: str) -> int:
-        """Position of `symbol` in this network's alphabet."""
-        if symbol not in self.symbols:
-            raise unknown_name("symbol", symbol, self.symbols)
-        return self.symbols.index(symbol)
-
-    def require_symbols(self, symbols: tuple[str, ...]) -> None:
-        """Refuse a language whose alphabet is not this network's."""
-        if tuple(symbols) != self.symbols:
-            raise UsageError(
-                f"The network reads {len(self.symbols)} symbols ({' '.join(self.symbols)}), the language has "
-                f"{len(symbols)} ({' '.join(symbols)}). Use a network whose `symbols` are those of the language, "
-                "in the same order."
-            )
 
     def to_json(self) -> str:
         """The network as JSON text, one unit or edge per line. `Network.from_json` reads it back unchanged."""

@@ -26,7 +26,6 @@ class Trie:
         next_start: (nodes + 1,) where a node's continuations begin in the next two arrays.
         next_symbol: (continuations,) a symbol that follows the prefix in the corpus.
         next_count: (continuations,) how often it does.
-        num_strings: strings in the corpus.
     """
 
     num_symbols: int
@@ -35,7 +34,6 @@ class Trie:
     next_start: NDArray[np.int64]
     next_symbol: NDArray[np.int64]
     next_count: NDArray[np.float64]
-    num_strings: int
 
     @property
     def num_nodes(self) -> int:
@@ -58,7 +56,6 @@ def build_trie(strings: Iterable[Sequence[int]], num_symbols: int) -> Trie:
     (6, array([3., 2.]))
     """
     following: dict[tuple[int, ...], Counter[int]] = {}
-    num_strings = 0
     for number, string in enumerate(strings):
         symbols = tuple(int(symbol) for symbol in string)
         for place, symbol in enumerate(symbols):
@@ -70,8 +67,7 @@ def build_trie(strings: Iterable[Sequence[int]], num_symbols: int) -> Trie:
         for length in range(len(symbols) + 1):
             successor = symbols[length] if length < len(symbols) else BOUNDARY
             following.setdefault(symbols[:length], Counter())[successor] += 1
-        num_strings += 1
-    if not num_strings:
+    if not following:
         raise UsageError("The corpus is empty. Give at least one string (it may be the empty one).")
     prefixes = sorted(following, key=lambda p: (len(p), -following[p].total(), p))
     place_of = {prefix: node for node, prefix in enumerate(prefixes)}
@@ -85,5 +81,4 @@ def build_trie(strings: Iterable[Sequence[int]], num_symbols: int) -> Trie:
         next_start=np.cumsum([0] + [len(items) for items in successors], dtype=np.int64),
         next_symbol=np.array([symbol for symbol, _ in flat], dtype=np.int64),
         next_count=np.array([count for _, count in flat], dtype=np.float64),
-        num_strings=num_strings,
     )

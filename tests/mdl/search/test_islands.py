@@ -95,7 +95,7 @@ def test_the_best_never_gets_worse_and_is_reported_in_full():
     assert progress.mdl == progress.grammar + progress.data
     assert progress.grammar == encoding_length(network)
     assert progress.data == data_bits_slow(network, TRIE)
-    assert progress.evaluations == 4 * 40 * 80
+    assert progress.networks_tried == 4 * 40 * 80
     assert f"MDL {progress.mdl:.1f} = |G| {progress.grammar:.0f} + |D:G|" in str(progress)
 
 
@@ -146,8 +146,56 @@ def test_reference_settings_are_the_published_ones():
     assert (settings.num_islands, settings.population_size, settings.tournament_size) == (250, 500, 2)
     assert (settings.elite_ratio, settings.migration_interval, settings.extra_mutation) == (0.001, 1000, 0.0)
     assert sum(rate > 0 for rate in settings.rates) == 9
+    assert (settings.max_hidden, settings.max_edges, settings.rotate_migration) == (52, 250, True)
     state = run(dataclasses.replace(settings, pressures=(1.0, 1.0), population_size=50), [10])
     assert np.isfinite(state.progress().mdl)
+
+
+def test_migrants_of_the_published_search_go_to_each_other_island_in_turn():
+    """The k-th migration leads k islands further on, and after the last other island to the next one again."""
+    settings = SearchSettings.reference(num_islands=4)
+    settings = dataclasses.replace(settings, population_size=40, migration_interval=5, migration_ratio=0.5)
+    state = start(TRIE, settings, 1)
+    with Islands(TRIE, settings) as islands:
+        for distance in (1, 2, 3, 1):
+            for _ in range(4):
+                islands.advance(state, 1)
+            islands._evolve(state, 1)  # up to the migration, which is then done by itself
+            state.generation[0] += 1
+            before = [_genomes(state, island) for island in range(4)]
+            islands._migrate(state)
+            for island in range(4):
+                arrived = _genomes(state, island) - before[island]
+                assert arrived <= before[island - distance]
+                assert arrived or before[island] == before[island - distance]
+
+
+def _genomes(state: SearchState, island: int) -> set[bytes]:
+    return {
+        units.tobytes() + edges.tobytes() for units, edges in zip(state.units[island], state.edges[island], strict=True)
+    }
+
+
+def test_full_evaluations_are_those_that_no_bound_and_no_memory_spares():
+    loose = dataclasses.replace(SMALL, strict=False, impossible=math.inf, restart_after=0)
+    state = start(TRIE, loose, 1)
+    with Islands(TRIE, loose) as islands:
+        islands.advance(state, 30)
+        first = islands.full_evaluations
+        assert 0 < first <= state.networks_tried
+        islands.forget()
+        islands.reassess(state)  # each different network once
+        members = [(island, member) for island in range(4) for member in range(40)]
+        different = {
+            state.units[place].tobytes() + state.edges[place].tobytes()
+            for place in members
+            if np.isfinite(state.data[place])  # an impossible symbol ends an evaluation
+        }
+        assert different and islands.full_evaluations == first + len(different)
+        before = state.to_arrays()
+        islands.reassess(state)  # all were met before, but two of them may share a place in the memory
+        assert islands.full_evaluations - first - len(different) < len(different) / 20
+        assert all(np.array_equal(before[name], array) for name, array in state.to_arrays().items())
 
 
 @pytest.mark.parametrize(

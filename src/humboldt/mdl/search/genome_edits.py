@@ -73,7 +73,7 @@ def find_edge(edges, sizes, source, target, recurrent):
 
 
 @inner
-def free_targets(units, edges, sizes, num_symbols, source, recurrent):
+def free_targets(edges, sizes, num_symbols, source, recurrent):
     """Mask of the units to which an edge of this kind can be added from `source`."""
     free = ((1 << sizes[0]) - 1) & ~((1 << num_symbols) - 1)
     for e in range(sizes[1]):

@@ -65,6 +65,7 @@ class Scratch(NamedTuple):
     elite: NDArray[np.int64]  # (N,) 1 for protected members
     hashes: NDArray[np.uint64]  # (N,)
     present: NDArray[np.int64]  # (2^k,) members per low hash bits
+    full: NDArray[np.int64]  # (1,) networks whose |D:G| was computed to the end of the corpus
 
 
 @inner
@@ -80,6 +81,8 @@ def _data_bits(h1, h2, rules, trie, cache, scratch, bound):
     sizes = scratch.sizes
     make_plan(scratch.plan, scratch.units, sizes[0], scratch.edges, sizes[1], rules.num_symbols, rules.clip)
     bits = trie_bits(scratch.plan, trie, scratch.memo, rules.num_symbols, rules.clip, bound, rules.impossible)
+    if 0.0 <= bits < np.inf:
+        scratch.full[0] += 1
     cache.key_1[slot] = h1
     cache.key_2[slot] = h2
     cache.data[slot] = bits
@@ -201,9 +204,9 @@ def reassess(sources):
 
 @entry
 def migrate_ring(sources):
-    """Send tournament winners of each island to the next one, where they take the places of losers."""
+    """Send tournament winners of each island to the one `distance` further on, where they take the places of losers."""
 
-    def migrate_ring(populations, num_migrants, tournament_size, pressures):
+    def migrate_ring(populations, num_migrants, tournament_size, pressures, distance):
         _ = sources  # see jit.py
         count = len(populations)
         chosen = np.zeros((count, num_migrants), np.int64)
@@ -225,9 +228,9 @@ def migrate_ring(sources):
                 lengths[k, m, 0] = populations[k].grammar[i]
                 lengths[k, m, 1] = populations[k].data[i]
         for k in range(count):
-            target = populations[(k + 1) % count]
+            target = populations[(k + distance) % count]
             for m in range(num_migrants):
-                i = tournament(target, tournament_size, pressures[(k + 1) % count])[1]
+                i = tournament(target, tournament_size, pressures[(k + distance) % count])[1]
                 target.units[i] = units[k, m]
                 target.edges[i] = edges[k, m]
                 target.sizes[i] = sizes[k, m]

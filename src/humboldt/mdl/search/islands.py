@@ -61,6 +61,7 @@ class _Worker:
             elite=np.zeros(members, np.int64),
             hashes=np.zeros(members, np.uint64),
             present=np.zeros(PRESENT_SLOTS, np.int64),
+            full=np.zeros(1, np.int64),
         )
 
     def start(self, population: Population, island: int) -> None:
@@ -219,6 +220,15 @@ class Islands:
         if self._pool:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
+    @property
+    def full_evaluations(self) -> int:
+        """Networks whose |D:G| this process has computed to the end of the corpus.
+
+        Of `SearchState.networks_tried` these are few: most are met before and looked up, or cut short. How many depends
+        on what this process remembers, so the number is no part of the state.
+        """
+        return int(self._worker.scratch.full[0])
+
     def advance(self, state: SearchState, generations: int) -> SearchState:
         """Carry the search on by some generations, in place. Migration happens when the generation is a multiple."""
         interval = self.settings.migration_interval
@@ -233,6 +243,16 @@ class Islands:
                 self._restart_stale(state)
                 self._migrate(state)
         return state
+
+    def reassess(self, state: SearchState) -> None:
+        """Compute |D:G| of all members anew, by the rules of their islands. It changes nothing but takes time."""
+        for island in range(self.settings.num_islands):
+            self._worker.reassess(_population(state, island), island)
+
+    def forget(self) -> None:
+        """Empty this process's memory of networks met before. It changes no result."""
+        self._worker.cache.key_1[:] = 0
+        self._worker.cache.key_2[:] = 0
 
     def _evolve(self, state: SearchState, generations: int) -> None:
         islands = range(self.settings.num_islands)
@@ -254,9 +274,12 @@ class Islands:
         if per_ring == 1 or migrants == 0:
             return
         pressures = np.array(self.settings.pressures, dtype=np.float64)
+        distance = 1
+        if self.settings.rotate_migration:
+            distance += (int(state.generation[0]) // self.settings.migration_interval - 1) % (per_ring - 1)
         for ring in range(self.settings.num_rings):
             members = [_population(state, ring * per_ring + i) for i in range(per_ring)]
-            migrate_ring(tuple(members), migrants, self.settings.tournament_size, pressures)
+            migrate_ring(tuple(members), migrants, self.settings.tournament_size, pressures, distance)
             if len(self.settings.exact_places) < per_ring:
                 for place in range(per_ring):
                     self._worker.reassess(members[place], place)

@@ -47,7 +47,6 @@ OPERATORS = (
     "add_memory",
     "scale_unit",
 )
-NUM_OPERATORS = len(OPERATORS)
 # Relative rates; an operator that does not apply to a network drops out of the draw.
 REFERENCE_RATES = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 NO_BIAS = 1  # weight word of a unit without bias: numerator 0, denominator 1
@@ -60,7 +59,7 @@ def _add_edge(rng, units, edges, sizes, num_symbols, weight):
     recurrent = below(rng, 2)
     for _ in range(8):
         source = random_source(rng, sizes, num_symbols)
-        free = free_targets(units, edges, sizes, num_symbols, source, recurrent)
+        free = free_targets(edges, sizes, num_symbols, source, recurrent)
         if free:
             target = random_bit(free, below(rng, count_bits(free)))
             insert_edge(edges, sizes, pack_edge(source, target, recurrent, weight))
@@ -177,7 +176,7 @@ def _move_edge(rng, units, edges, sizes, num_symbols, flip):
     else:
         target = num_symbols + below(rng, sizes[0] - num_symbols)
     delete_edge(edges, sizes, place)
-    if (free_targets(units, edges, sizes, num_symbols, source, recurrent) >> target) & 1:
+    if (free_targets(edges, sizes, num_symbols, source, recurrent) >> target) & 1:
         insert_edge(edges, sizes, pack_edge(source, target, recurrent, word & WEIGHT_MASK))
         return True
     insert_edge(edges, sizes, word)
@@ -203,7 +202,7 @@ def _add_memory(rng, units, edges, sizes, num_symbols, allowed, allow_product):
             insert_edge(edges, sizes, pack_edge(source, new, 0, random_weight(rng)))
     # To any unit but the sources above it: a forward edge to one of those would close a cycle.
     recurrent = below(rng, 2)
-    free = free_targets(units, edges, sizes, num_symbols, new, recurrent)
+    free = free_targets(edges, sizes, num_symbols, new, recurrent)
     target = random_bit(free, below(rng, count_bits(free)))  # outputs are always free
     insert_edge(edges, sizes, pack_edge(new, target, recurrent, random_weight(rng)))
     return True

@@ -35,6 +35,7 @@ class SearchSettings:
     strict: bool = True  # an offspring worse than the tournament's loser dies at once; reference: no
     migration_interval: int = 50  # generations; reference: 1,000
     migration_ratio: float = 0.01  # part of a population that is sent on; reference code
+    rotate_migration: bool = False  # each migration leads one island further than the last; reference code: yes
     # A ring starts afresh after so many generations without improvement, and in any case after so many times 1, 1, 2,
     # 1, 1, 2, 4, ... (twice that if it holds the record); 0: never (reference).
     restart_after: int = 1000
@@ -72,9 +73,16 @@ class SearchSettings:
 
     @classmethod
     def reference(cls, *, num_islands: int = 250, activations: tuple[str, ...] = PAPER_ACTIVATIONS) -> "SearchSettings":
-        """The rules of Lan et al. (2022, 2023): full weight of |G| everywhere, one mutation at a time.
+        """The search of Lan et al. (2022, 2023): one ring, full weight of |G| everywhere, one mutation at a time.
 
-        Not the same search: docs/mdl.md lists what differs (room for units and edges, migration, and more).
+        What is still not as in the released code:
+
+        - room: 62 units (inputs and outputs among them) and 250 edges; there, 1,024 units and any number of edges;
+        - migration: all islands at once, every 1,000 generations. There each island migrates by its own clock too,
+          after 30 minutes; copies among the migrants are sent once; and migrants that wait at an island are replaced
+          by others only if these are shorter on average;
+        - the end: after a number of generations without improvement, where it takes two hours;
+        - what `docs/mdl.md` lists under "Not settings": cycles, product units, sums of 0, ties of the impossible.
         """
         return cls(
             activations=activations,
@@ -86,7 +94,10 @@ class SearchSettings:
             keep_distinct=False,
             strict=False,
             migration_interval=1000,
+            rotate_migration=True,
             restart_after=0,
+            max_hidden=52,  # with the five symbols of Dyck-2, the most that a genome holds
+            max_edges=250,
         )
 
     @property

@@ -51,8 +51,12 @@ class SearchState:
         return cls(**{name: np.array(arrays[name]) for name in names})
 
     @property
-    def evaluations(self) -> int:
-        """Offspring made so far on all islands, also those looked up or not evaluated to the end."""
+    def networks_tried(self) -> int:
+        """Offspring made so far on all islands.
+
+        Each is mutated and its code length taken. One that was met before is then looked up, and the evaluation of any
+        other ends as soon as it cannot survive; `Islands.full_evaluations` counts those that run to the end.
+        """
         return int(self.counts.sum())
 
     def _leader(self) -> tuple[NDArray, NDArray, NDArray, NDArray]:
@@ -77,7 +81,7 @@ class SearchState:
         _, _, sizes, lengths = self._leader()
         return Progress(
             generation=int(self.generation[0]),
-            evaluations=self.evaluations,
+            networks_tried=self.networks_tried,
             mdl=float(lengths.sum()),
             grammar=float(lengths[0]),
             data=float(lengths[1]),
@@ -93,7 +97,7 @@ class Progress:
     """What a progress line shows: the best network so far, and when it was found."""
 
     generation: int
-    evaluations: int
+    networks_tried: int  # see `SearchState.networks_tried`
     mdl: float
     grammar: float
     data: float
@@ -105,5 +109,6 @@ class Progress:
     def __str__(self) -> str:
         return (
             f"generation {self.generation}  MDL {self.mdl:.1f} = |G| {self.grammar:.0f} + |D:G| {self.data:.1f}  "
-            f"{self.num_units} units, {self.num_edges} edges  (found at {self.improved}; {self.evaluations:,} networks)"
+            f"{self.num_units} units, {self.num_edges} edges  "
+            f"(found at {self.improved}; {self.networks_tried:,} networks tried)"
         )

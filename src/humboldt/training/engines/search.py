@@ -53,7 +53,7 @@ class SearchEngine(AbstractEngine):
             )
             networks.append(state.best_network(job.problem.symbols))
             now = state.progress()
-            found = {"generations": now.generation, "networks": now.evaluations, "found_at_generation": now.improved}
+            found = {"generations": now.generation, "networks": now.networks_tried, "found_at_generation": now.improved}
             outcomes.append(Outcome(None, {"search": found}))
         return SearchTrained(SearchPredictor(networks, trie, job), tuple(outcomes))
 
