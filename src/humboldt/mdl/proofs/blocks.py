@@ -114,7 +114,9 @@ class BlockProver:
 
     def find(self) -> list[Cell]:
         """All cells; raises `TooManyCells` if there is no end of them."""
-        origin = Polyhedron(self.walk.size, [to_row(scale(variable(i, self.walk.size), -1)) for i in range(self.walk.size)])
+        origin = Polyhedron(
+            self.walk.size, [to_row(scale(variable(i, self.walk.size), -1)) for i in range(self.walk.size)]
+        )
         (first,) = step(self.network, origin, None, 0, self.memory)
         self.cells.append(Cell(0, origin.rows, first.values))
         (second,) = step(self.network, origin, first.values, 1, self.memory)
@@ -227,7 +229,12 @@ class BlockProver:
         )
 
     def _widened(
-        self, unit: int, value: Value, pieces: list[Piece], rest: Polyhedron, history: dict[tuple[int, bool], list[Number]]
+        self,
+        unit: int,
+        value: Value,
+        pieces: list[Piece],
+        rest: Polyhedron,
+        history: dict[tuple[int, bool], list[Number]],
     ) -> Value:
         """Bounds that hold what the step makes of them; after some tries the limit of the series, then none."""
         low, high = span(value, rest)
@@ -241,9 +248,7 @@ class BlockProver:
             ends.append(_limit(seen, INFINITY if is_high else -INFINITY))
         return self._bounds(ends[0], ends[1])
 
-    def _switches(
-        self, pieces: list[Piece], guess: State, here: Polyhedron
-    ) -> tuple[list[Row], list[int]]:
+    def _switches(self, pieces: list[Piece], guess: State, here: Polyhedron) -> tuple[list[Row], list[int]]:
         """Rows that first hold where the guess fails, one for each failing piece; then units that fail without one."""
         switches: list[Row] = []
         wrong: list[int] = []
@@ -319,9 +324,7 @@ class BlockProver:
 def _contains(outer: Value, inner: Value, region: Polyhedron) -> bool:
     if outer.low is not None and (inner.low is None or not region.is_non_negative(subtract(inner.low, outer.low))):
         return False
-    return outer.high is None or (
-        inner.high is not None and region.is_non_negative(subtract(outer.high, inner.high))
-    )
+    return outer.high is None or (inner.high is not None and region.is_non_negative(subtract(outer.high, inner.high)))
 
 
 def _limit(seen: list[Number], beyond: float) -> Number:

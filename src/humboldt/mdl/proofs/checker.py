@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Iterator
 from fractions import Fraction as F
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -19,22 +20,26 @@ from humboldt.errors import UsageError
 from humboldt.mdl.proofs.network import Network
 from humboldt.mdl.proofs.strings import LANGUAGES, Place, places
 
-GRAIN = 2**256
+GRAIN = 2**128
 MALFORMED = (KeyError, TypeError, ValueError, IndexError, AttributeError, ZeroDivisionError, OverflowError)
 
 
 class Rejected(UsageError):
-    """The certificate does not show what it claims."""
+    """The certificate does not show what it claims: why, and in which place of the strings."""
+
+    def __init__(self, reason: str, place: int | None = None) -> None:
+        super().__init__(f"The certificate is not valid: {reason}. Make a new one with `prove`.")
+        self.reason, self.place = reason, place
 
 
 class Split(Exception):
     """A form has both signs where a unit needs one."""
 
 
-def demand(condition: bool, reason: str) -> None:
+def demand(condition: bool, reason: str, place: int | None = None) -> None:
     """Rejects the certificate unless the condition holds."""
     if not condition:
-        raise Rejected(f"The certificate is not valid: {reason}. Make a new one with `prove`.")
+        raise Rejected(reason, place)
 
 
 def digest(data: Any) -> str:
@@ -88,14 +93,15 @@ def covered(rows: list, cells: list) -> bool:
     return all(covered(rows + part, rest) for part in parts)
 
 
+@cache
 def logistic(x: F) -> tuple[F, F]:
-    """Bounds of 1 / (1 + exp(-x)): exp(x) is exp(x / 256)^256, of which 50 terms of the series are taken."""
+    """Bounds of 1 / (1 + exp(-x)): exp(x) is exp(x / 64)^64, of which 50 terms of the series are taken."""
     if not 0 < x <= 100:
         low, high = logistic(min(abs(x), F(100))) if x else (F(1, 2), F(1, 2))
         return (low, F(1)) if x > 100 else (F(0) if x < -100 else 1 - high, 1 - low)
-    series = sum(F(math.floor(x * GRAIN), 256 * GRAIN) ** i / math.factorial(i) for i in range(50))
+    series = sum(F(math.floor(x * GRAIN), 64 * GRAIN) ** i / math.factorial(i) for i in range(50))
     low = F(math.floor(series * GRAIN), GRAIN)
-    low, high = (number**256 / (1 + number**256) * GRAIN for number in (low, low + F(4, GRAIN)))
+    low, high = (number**64 / (1 + number**64) * GRAIN for number in (low, low + F(4, GRAIN)))
     return F(math.floor(low), GRAIN), F(math.ceil(high), GRAIN)
 
 
@@ -196,9 +202,11 @@ def arrive(network: Network, claim: dict, before: tuple, move: tuple, spots: lis
             for unit, (low, high) in target.items():
                 below = low is None or holds(part, combine((1, values[unit][0]), (-1, (*pull(low[:-1]), 0))))
                 above = high is None or holds(part, combine((1, (*pull(high[:-1]), 0)), (-1, values[unit][1])))
-                demand(below and above, f"{network.name(unit)} leaves its bounds in cell {index} of place {place}")
+                demand(
+                    below and above, f"{network.name(unit)} leaves its bounds in cell {index} of place {place}", place
+                )
             right = not counts or passes(part, outputs, follow, claim["measure"], F(claim["epsilon"]))
-            demand(right, f"the outputs may be wrong in cell {index} of place {place}")
+            demand(right, f"the outputs may be wrong in cell {index} of place {place}", place)
 
 
 def check(certificate: Any, network: Network) -> dict[str, Any]:
@@ -236,6 +244,4 @@ def check(certificate: Any, network: Network) -> dict[str, Any]:
                     arrive(network, claim, cell, move, spots, cells)
         return claim
     except MALFORMED as error:
-        raise Rejected(
-            f"The certificate is not valid: it is damaged ({error!r}). Make a new one with `prove`."
-        ) from error
+        raise Rejected(f"it is damaged ({error!r})") from error

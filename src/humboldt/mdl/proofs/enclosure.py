@@ -4,8 +4,8 @@ from fractions import Fraction
 
 from humboldt.mdl.proofs.affine import ONE, ZERO
 
-BITS = 256  # of the fixed-point numbers; the bounds are about 2^-240 apart
-FAR = 120  # from here on the logistic function is 0 or 1 to within 2^-170
+BITS = 160  # of the fixed-point numbers; the bounds are about 2^-150 apart
+FAR = 50  # from here on the logistic function is 1 to within 2^-72
 _SCALE = 1 << BITS
 
 
@@ -35,7 +35,7 @@ def tanh(x: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def _exponential(x: Fraction) -> tuple[int, int]:
-    """exp(-x) for 0 < x <= 2 FAR, as multiples of 1 / _SCALE below and above.
+    """exp(-x) for 0 < x <= FAR, as multiples of 1 / _SCALE below and above.
 
     exp(-x) = exp(-x / 2^h)^(2^h), and for 0 <= r <= 1/2 the terms of the series fall and change sign, so that partial
     sums lie below and above in turn.

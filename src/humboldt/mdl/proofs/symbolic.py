@@ -67,19 +67,21 @@ class Piece:
     values: dict[int, Value]
 
 
-def memory_units(network: Network) -> tuple[int, ...]:
-    """The units that the next step reads and that can change an output, directly or later."""
+def influential_units(network: Network) -> frozenset[int]:
+    """The units that can change an output, directly or later."""
     needed = set(network.outputs)
-    while True:
-        more = {edge.source for edge in network.edges if edge.target in needed} - needed
-        if not more:
-            return tuple(sorted({e.source for e in network.edges if e.recurrent and e.target in needed}))
+    while more := {edge.source for edge in network.edges if edge.target in needed} - needed:
         needed |= more
+    return frozenset(needed)
 
 
-def step(
-    network: Network, region: Polyhedron, before: State | None, symbol: int, wanted: Iterable[int]
-) -> list[Piece]:
+def memory_units(network: Network) -> tuple[int, ...]:
+    """The units that the next step reads and that can change an output."""
+    needed = influential_units(network)
+    return tuple(sorted({edge.source for edge in network.edges if edge.recurrent and edge.target in needed}))
+
+
+def step(network: Network, region: Polyhedron, before: State | None, symbol: int, wanted: Iterable[int]) -> list[Piece]:
     """Reads `symbol` from every state of a region; `before` is `None` at the first step. Empty parts are left out."""
     pieces: list[Piece] = []
     pending: list[tuple[Polyhedron, tuple[Row, ...]]] = [(region, ())]
@@ -207,7 +209,9 @@ def activate(unit: Unit, total: Value, region: Polyhedron) -> Value:
     whole = form is not None and all(x.denominator == 1 for x in form)
     if name == "floor":
         low, high = span(total, region)
-        if whole or (not isinstance(low, float) and not isinstance(high, float) and math.floor(low) == math.floor(high)):
+        if whole or (
+            not isinstance(low, float) and not isinstance(high, float) and math.floor(low) == math.floor(high)
+        ):
             return total if whole else _between(Fraction(math.floor(low)), Fraction(math.floor(low)), region.size)
         lowered = None if total.low is None else (total.low[0] - 1, total.low[1] + 1, *total.low[HEAD:])
         return Value(lowered, total.high)
@@ -258,5 +262,3 @@ def _squashed(name: str, total: Value, region: Polyhedron) -> Value:
     if low == high == 0:
         return Value.exact(constant(least, region.size))
     return _between(least, greatest, region.size, above=int(least <= floor), below=int(greatest >= ceiling))
-
-
