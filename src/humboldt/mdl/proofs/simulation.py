@@ -21,7 +21,11 @@ class Simulation:
         self.memory = memory_units(network)
         needed = influential_units(network)
         self._needed = [
-            (number, network.units[number], [(edge, _simplest(edge.weight.as_fraction())) for edge in network.incoming[number]])
+            (
+                number,
+                network.units[number],
+                [(edge, _simplest(edge.weight.as_fraction())) for edge in network.incoming[number]],
+            )
             for number in network.topological_order
             if number in needed
         ]
@@ -83,7 +87,7 @@ class Simulation:
         if measure == "M_det":
             (target,) = follow
             others = (output for symbol, output in enumerate(outputs) if symbol != target)
-            return all(reals.sign(reals.add(outputs[target], reals.scale(x, -1)))) > 0 for x in others)
+            return all(reals.sign(reals.add(outputs[target], reals.scale(x, -1))) > 0 for x in others)
         total = NOUGHT
         for output in outputs:
             total = reals.add(total, output)
