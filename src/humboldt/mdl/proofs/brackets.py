@@ -5,6 +5,7 @@ and after a closing bracket. From some depth on they should lie on lines. The sm
 the lines hold for every string is left to the checker.
 """
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -13,7 +14,7 @@ from humboldt.mdl.proofs.cells import Cell, Loose
 from humboldt.mdl.proofs.network import Network
 from humboldt.mdl.proofs.reals import Undecided
 from humboldt.mdl.proofs.simulation import START, Simulation
-from humboldt.mdl.proofs.symbolic import Value
+from humboldt.mdl.proofs.symbolic import GRAIN, Value
 
 LENGTH = 14  # of the strings that are read
 FIT = 4  # depths that must lie on a line
@@ -64,6 +65,8 @@ class BracketProver:
         spread = self.spreads[place].setdefault(depth, {})
         for unit, number in self.simulation.states[state].items():
             low, high = self.simulation.reals.bounds(number)
+            if low != high:  # less precise than the checker's bounds, so that they lie between these
+                low, high = Fraction(math.floor(low * GRAIN) - 1, GRAIN), Fraction(math.ceil(high * GRAIN) + 1, GRAIN)
             known = spread.get(unit, (low, high))
             spread[unit] = min(low, known[0]), max(high, known[1])
 
@@ -80,12 +83,15 @@ class BracketProver:
             lines = [_fitted(first, numbers) for numbers in ends]
             if None in lines or (with_ranges and lines[0] != lines[1]):
                 self.loose.append(Loose(unit, place))
-                lines = self._range(unit) if with_ranges else lines
+                lines = self._range(unit, *ends) if with_ranges else lines
             state[unit] = Value(lines[0], lines[1])
         return Cell(place, rows, state)
 
-    def _range(self, unit: int) -> list[Form | None]:
+    def _range(self, unit: int, lows: list[Fraction], highs: list[Fraction]) -> list[Form | None]:
+        """Bounds for all depths: the first number where the others go away from it, or those of the activation."""
         low, high = RANGES.get(self.network.units[unit].activation, (None, None))
+        low = lows[0] if lows == sorted(lows) else low
+        high = highs[0] if highs == sorted(highs, reverse=True) else high
         return [None if end is None else constant(end, 1) for end in (low, high)]
 
 

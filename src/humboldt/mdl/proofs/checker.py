@@ -132,7 +132,9 @@ def activate(name: str, low: Any, high: Any, rows: list) -> tuple[Any, Any]:
         known = {"square": top * top, "floor": math.floor(top), "modulo_2": top % 2, "modulo_3": top % 3}
         return (flat(known[name]),) * 2
     if name == "floor":
-        return (low, high) if low == high and low and all(x.denominator == 1 for x in low) else (None, high)
+        whole = low is not None and low == high and all(x.denominator == 1 for x in low)
+        below, above = (x if math.isinf(x) else math.floor(x) for x in (bottom, top))
+        return (low, high) if whole else (flat(below), flat(above - int(above == top and (high or [0])[-1] < 0)))
     return flat(0), flat(max(-bottom, top) ** 2) if name == "square" else flat(int(name[-1]), -1)
 
 

@@ -63,7 +63,7 @@ class Reals:
         return Real(ZERO, ((self._atom(("product", *pair), min(ends), max(ends)), 1),))
 
     def bounds(self, number: Real) -> tuple[Fraction, Fraction]:
-        """Fractions below and above."""
+        """Fractions below and above; it reaches neither unless it is a fraction itself."""
         if not number.terms:
             return number.constant, number.constant
         low = high = 0  # in fixed point
@@ -77,10 +77,10 @@ class Reals:
         """-1, 0 or 1; raises `Undecided` if the bounds do not tell."""
         if not number.terms:
             return (number.constant > 0) - (number.constant < 0)
-        low, high = self.bounds(number)
-        if low <= 0 <= high:
+        low, high = self.bounds(number)  # which it does not reach
+        if low < 0 < high:
             raise Undecided
-        return 1 if low > 0 else -1
+        return 1 if low >= 0 else -1
 
     def activate(self, name: str, number: Real) -> Real:
         """What an activation makes of a number."""
@@ -96,7 +96,8 @@ class Reals:
             return self.add(Real(HALF), self.scale(self._tanh(self.scale(number, HALF)), HALF))
         if name == "square":
             return self.multiply(number, number)
-        low, high = (math.floor(end) for end in self.bounds(number))
+        low, high = self.bounds(number)
+        low, high = math.floor(low), math.ceil(high) - 1 if number.terms else math.floor(high)
         if name == "floor":
             return self._certain(low, high)
         divisor = {"modulo_2": 2, "modulo_3": 3}[name]

@@ -26,6 +26,7 @@ from humboldt.mdl.proofs.network import Network, Unit
 from humboldt.mdl.proofs.polyhedron import INFINITY, Polyhedron
 
 Number = Fraction | float  # a float only if infinite
+GRAIN = 2**64
 
 
 @dataclass(frozen=True)
@@ -208,13 +209,7 @@ def activate(unit: Unit, total: Value, region: Polyhedron) -> Value:
         return _between(least, max(low * low, high * high), region.size)
     whole = form is not None and all(x.denominator == 1 for x in form)
     if name == "floor":
-        low, high = span(total, region)
-        if whole or (
-            not isinstance(low, float) and not isinstance(high, float) and math.floor(low) == math.floor(high)
-        ):
-            return total if whole else _between(Fraction(math.floor(low)), Fraction(math.floor(low)), region.size)
-        lowered = None if total.low is None else (total.low[0] - 1, total.low[1] + 1, *total.low[HEAD:])
-        return Value(lowered, total.high)
+        return total if whole else _floored(total, region)
     divisor = {"modulo_2": 2, "modulo_3": 3}[name]
     if whole and form is not None and all(x % divisor == 0 for x in form[HEAD:]):
         return Value.exact(constant(form[0] % divisor, region.size))
@@ -253,12 +248,21 @@ def _stepped(total: Value, region: Polyhedron) -> Value:
     return _between(ZERO, Fraction(1), size)
 
 
+def _floored(total: Value, region: Polyhedron) -> Value:
+    low, high = span(total, region)
+    strict = total.high is not None and total.high[1] < 0
+    least = low if isinstance(low, float) else Fraction(math.floor(low))
+    greatest = high if isinstance(high, float) else Fraction(math.ceil(high) - 1 if strict else math.floor(high))
+    return _between(least, greatest, region.size)
+
+
 def _squashed(name: str, total: Value, region: Polyhedron) -> Value:
     bounds = enclosure.tanh if name == "tanh" else enclosure.sigmoid
     floor, ceiling = Fraction(-1 if name == "tanh" else 0), Fraction(1)
     low, high = span(total, region)
-    least = floor if isinstance(low, float) else bounds(low)[0]
-    greatest = ceiling if isinstance(high, float) else bounds(high)[1]
     if low == high == 0:
-        return Value.exact(constant(least, region.size))
+        return Value.exact(constant(bounds(ZERO)[0], region.size))
+    # Rounded to what is less precise than the checker's bounds, so that they lie between these.
+    least = floor if isinstance(low, float) else max(floor, Fraction(math.floor(bounds(low)[0] * GRAIN) - 1, GRAIN))
+    greatest = ceiling if isinstance(high, float) else min(ceiling, Fraction(math.ceil(bounds(high)[1] * GRAIN) + 1, GRAIN))
     return _between(least, greatest, region.size, above=int(least <= floor), below=int(greatest >= ceiling))
