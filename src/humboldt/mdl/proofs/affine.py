@@ -1,9 +1,9 @@
 """Affine forms with rational coefficients.
 
-A form is a tuple `(constant, infinitesimal, coefficient of variable 0, coefficient of variable 1, ...)`. The second entry
-makes a bound strict: a lower bound `(1, 1, ...)` means "above 1", an upper bound `(1, -1, ...)` means "below 1". Sums and
-multiples of bounds then stay right without further care: lower bounds never have a negative one, upper bounds never a
-positive one.
+A form is a tuple `(constant, infinitesimal, coefficient of variable 0, coefficient of variable 1, ...)`. The second
+entry makes a bound strict: a lower bound `(1, 1, ...)` means "above 1", an upper bound `(1, -1, ...)` means "below 1".
+Sums and multiples of bounds then stay right without further care: the entry is never negative in lower bounds and never
+positive in upper ones.
 """
 
 import math

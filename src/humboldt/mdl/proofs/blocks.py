@@ -3,8 +3,8 @@
 The variables are the lengths of the free blocks read so far, then k, the number of letters read in the current block. A
 *front* is where a segment of a block begins: at k = `start`, a form in the other variables. From there the values are
 followed along the block. If the first step changes each by a fixed amount, so may all the others: that guess is tested
-by one symbolic step from all of the rest of the block. It holds up to the first place where a unit switches, at which the
-next front is. At the end of the block the next letter is read, and a front of the next block begins.
+by one symbolic step from all of the rest of the block. It holds up to the first place where a unit switches. There is
+the next front. At the end of the block the next letter is read, and a front of the next block begins.
 """
 
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ TRANSIENTS = 4  # steps for which values may settle before bounds are taken in p
 
 @dataclass(frozen=True)
 class BlockWalk:
-    """Blocks of letters 1, 2, ...: the first `free` as long as they like, block i with `needs[i - free]` times those."""
+    """Blocks of letters: the first `free` of any length, the others `needs` times as long as those."""
 
     free: int
     needs: tuple[tuple[int, ...], ...]
@@ -125,7 +125,17 @@ class BlockProver:
             if len(self.cells) > MOST_CELLS:
                 raise TooManyCells(fronts[-1].block, self.loose[-1].unit if self.loose else None)
             fronts += self._follow(fronts.pop())
-        return self.cells
+        return [replace(cell, rows=self._needed(cell)) for cell in self.cells]
+
+    def _needed(self, cell: Cell) -> tuple[Row, ...]:
+        """The rows of a cell that say more than its place and its other rows do."""
+        domain = self.walk.domain(cell.place) if cell.place else ()
+        rows = [row for row in cell.rows if row not in domain]
+        for row in tuple(rows):
+            others = [other for other in rows if other != row]
+            if Polyhedron(self.walk.size, (*domain, *others)).is_non_negative(to_form(row)):
+                rows = others
+        return tuple(rows)
 
     def _region(self, block: int, rows: Iterable[Row]) -> Polyhedron:
         return Polyhedron(self.walk.size, (*self.walk.domain(block), *rows))

@@ -1,13 +1,14 @@
 """Invariants for Dyck-1: every memory unit an affine form in the depth.
 
-Which forms is read off from all short strings: the least and the greatest value of a unit at each depth, after an opening
-and after a closing bracket. From some depth on they should lie on lines. The smaller depths are cells of their own. Whether
-the lines hold for every string is left to the checker.
+Which forms is read off from all short strings: the least and the greatest value of a unit at each depth, after an
+opening and after a closing bracket. From some depth on they should lie on lines. The smaller depths are cells of their
+own. Whether the lines hold for every string is left to the checker.
 """
 
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import pairwise
 
 from humboldt.mdl.proofs.affine import Form, Row, constant
 from humboldt.mdl.proofs.cells import Cell, Loose
@@ -98,6 +99,6 @@ class BracketProver:
 def _fitted(first: int, numbers: list[Fraction]) -> Form | None:
     """The line through the numbers, that of the first depth first; `None` if there is none."""
     slope = numbers[1] - numbers[0]
-    if any(later - earlier != slope for earlier, later in zip(numbers, numbers[1:], strict=False)):
+    if any(later - earlier != slope for earlier, later in pairwise(numbers)):
         return None
     return (numbers[0] - first * slope, Fraction(0), slope)

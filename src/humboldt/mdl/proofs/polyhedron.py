@@ -1,7 +1,7 @@
 """Polyhedra of whole-numbered points, by their vertices and rays.
 
-A form at least 0 on all vertices and not falling along any ray is at least 0 on the whole polyhedron, and its least value
-is that of a vertex. So every question of the prover is a handful of multiplications.
+A form that is at least 0 on all vertices and does not fall along any ray is at least 0 on the whole polyhedron, and its
+least value is that of a vertex. So every question of the prover is a handful of multiplications.
 """
 
 import math

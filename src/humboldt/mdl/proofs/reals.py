@@ -1,7 +1,7 @@
 """Exact real numbers: a fraction, plus multiples of values of tanh and of products, each known to about 2^-150.
 
-Two such numbers are equal if they are the same sum, and different if their bounds say so. tanh(-x) is written as -tanh(x)
-and the logistic function as (1 + tanh(x / 2)) / 2, so that values which are equal are written alike.
+Two such numbers are equal if they are the same sum, and different if their bounds say so. tanh(-x) is written as
+-tanh(x) and the logistic function as (1 + tanh(x / 2)) / 2, so that values which are equal are written alike.
 """
 
 import math
@@ -13,10 +13,11 @@ from humboldt.mdl.proofs.affine import ONE, ZERO
 
 HALF = Fraction(1, 2)
 GRAIN = 1 << enclosure.BITS
+MOST = 1 << 8192  # repeated squares would take all memory
 
 
 class Undecided(Exception):
-    """A sign is not known: the bounds of the number hold 0."""
+    """A sign is not known, since the bounds of the number hold 0; or a number is too long to go on with."""
 
 
 class Real(NamedTuple):
@@ -122,4 +123,6 @@ class Reals:
         if key not in self._numbers:
             self._numbers[key] = len(self._bounds)
             self._bounds.append((math.floor(low * GRAIN), math.ceil(high * GRAIN)))
+            if max(abs(low), abs(high)) > MOST:
+                raise Undecided
         return self._numbers[key]

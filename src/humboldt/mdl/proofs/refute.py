@@ -95,7 +95,7 @@ class Reader:
             return self._mistake([], *fault[0])
         frontier: dict[tuple[int, int], list[int]] = {(state, 0): [0]}
         for length in range(1, bound.size + 1):
-            if found and length >= found[0][0] or self.simulation.num_steps > bound.steps:
+            if (found and length >= found[0][0]) or self.simulation.num_steps > bound.steps:
                 break
             onward: dict[tuple[int, int], list[int]] = {}
             for (state, depth), prefix in sorted(frontier.items(), key=lambda item: item[1]):

@@ -6,10 +6,11 @@ States and steps are numbered as they are met, and a step from a known state is 
 from fractions import Fraction
 
 from humboldt.mdl.proofs.network import Network
-from humboldt.mdl.proofs.reals import NOUGHT, Real, Reals
+from humboldt.mdl.proofs.reals import NOUGHT, Real, Reals, Undecided
 from humboldt.mdl.proofs.symbolic import influential_units, memory_units
 
 START = -1  # the state before the first symbol
+MOST_BITS = 8192  # of a number: repeated squares would take all memory
 
 
 class Simulation:
@@ -71,6 +72,8 @@ class Simulation:
             if unit.bias is not None:
                 total = reals.add(total, Real(unit.bias.as_fraction()))
             values[number] = reals.activate(unit.activation, total)
+            if values[number].constant.numerator.bit_length() > MOST_BITS:
+                raise Undecided
         return values
 
     def is_right(self, step: int, follow: frozenset[int], measure: str, epsilon: Fraction) -> bool:

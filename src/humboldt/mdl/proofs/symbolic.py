@@ -5,7 +5,7 @@ the polyhedron is cut in two at the switch.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -27,6 +27,7 @@ from humboldt.mdl.proofs.polyhedron import INFINITY, Polyhedron
 
 Number = Fraction | float  # a float only if infinite
 GRAIN = 2**64
+MOST_BITS = 8192
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ class _Evaluation:
             total = self._product(number) if unit.type == "product" else self._sum(number)
             if unit.bias is not None:
                 total = _plus(total, unit.bias.as_fraction())
-            self.known[number] = activate(unit, total, self.region)
+            self.known[number] = _bounded(activate(unit, total, self.region))
         return self.known[number]
 
     def _terms(self, number: int) -> list[Value]:
@@ -155,6 +156,19 @@ class _Evaluation:
             corners = [_multiply(x, y) for x in (low, high) for y in span(term, self.region)]
             low, high = min(corners), max(corners)
         return _times(_between(low, high, self.region.size), factor)
+
+
+def _bounded(value: Value) -> Value:
+    """The value, or nothing if its numbers are too long to go on with; what is no exact form is rounded outward."""
+    if value.form is None:
+        return Value(_rounded(value.low, math.floor), _rounded(value.high, math.ceil))
+    return NOTHING if any(x.numerator.bit_length() > MOST_BITS for x in value.form) else value
+
+
+def _rounded(form: Form | None, way: Callable[[Fraction], int]) -> Form | None:
+    if form is None or form[0].denominator <= GRAIN:
+        return form
+    return (Fraction(way(form[0] * GRAIN), GRAIN), *form[1:])
 
 
 def _multiply(left: Number, right: Number) -> Number:
@@ -264,5 +278,7 @@ def _squashed(name: str, total: Value, region: Polyhedron) -> Value:
         return Value.exact(constant(bounds(ZERO)[0], region.size))
     # Rounded to what is less precise than the checker's bounds, so that they lie between these.
     least = floor if isinstance(low, float) else max(floor, Fraction(math.floor(bounds(low)[0] * GRAIN) - 1, GRAIN))
-    greatest = ceiling if isinstance(high, float) else min(ceiling, Fraction(math.ceil(bounds(high)[1] * GRAIN) + 1, GRAIN))
+    greatest = (
+        ceiling if isinstance(high, float) else min(ceiling, Fraction(math.ceil(bounds(high)[1] * GRAIN) + 1, GRAIN))
+    )
     return _between(least, greatest, region.size, above=int(least <= floor), below=int(greatest >= ceiling))
