@@ -87,7 +87,7 @@ class Reader:
         return [(list(prefix), step, follow)]
 
     def _in_brackets(self, bound: Bound) -> Mistake | None:
-        """Prefixes of one length at a time; of those with equal state and depth only the first, whose future is all's."""
+        """Reads all prefixes of one length at a time; of those with equal state and depth only the first."""
         state, step = self.simulation.step(START, 0)
         top, inside = frozenset({0, 1}), frozenset({1, 2})
         found: list[tuple[int, list[int], tuple]] = []

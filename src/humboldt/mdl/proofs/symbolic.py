@@ -277,8 +277,14 @@ def _squashed(name: str, total: Value, region: Polyhedron) -> Value:
     if low == high == 0:
         return Value.exact(constant(bounds(ZERO)[0], region.size))
     # Rounded to what is less precise than the checker's bounds, so that they lie between these.
-    least = floor if isinstance(low, float) else max(floor, Fraction(math.floor(bounds(low)[0] * GRAIN) - 1, GRAIN))
+    least = (
+        floor
+        if isinstance(low, float)
+        else max(floor, Fraction(math.floor(bounds(Fraction(low))[0] * GRAIN) - 1, GRAIN))
+    )
     greatest = (
-        ceiling if isinstance(high, float) else min(ceiling, Fraction(math.ceil(bounds(high)[1] * GRAIN) + 1, GRAIN))
+        ceiling
+        if isinstance(high, float)
+        else min(ceiling, Fraction(math.ceil(bounds(Fraction(high))[1] * GRAIN) + 1, GRAIN))
     )
     return _between(least, greatest, region.size, above=int(least <= floor), below=int(greatest >= ceiling))

@@ -67,9 +67,8 @@ def activate(name: str, low: Any, high: Any, rows: list) -> Any:
 
     if name == "linear":
         return low, high
-    bottom = -INFINITY if low is None else least(rows, low)
-    top = INFINITY if high is None else -least(rows, combine((-1, high)))
-    exact = low is not None and low == high
+    bottom, top = least(rows, low), -least(rows, combine((-1, high)))
+    exact = None not in (low, high) and low == high
     if name in ("relu", "step"):
         if bottom > 0 or top <= 0 or (bottom == 0 and (name == "relu" or low[-1] > 0)):
             return (low, high) if name == "relu" and top > 0 else (flat(int(top > 0)),) * 2
@@ -119,7 +118,7 @@ def step(
     try:
         known: dict[int, Any] = {}
         values = {unit: value(network, rows, before, symbol, unit, known) for unit in (*network.outputs, *units)}
-        result = rows, values, [activate("relu", *values[unit], rows) for unit in network.outputs]
+        result = rows, values, [activate("relu", values[unit][0], values[unit][1], rows) for unit in network.outputs]
     except Split as split:
         scale = math.lcm(*(x.denominator for x in split.args[0]))
         row = [int(x * scale) for x in split.args[0][:-1]]
@@ -130,7 +129,7 @@ def step(
 
 
 def passes(rows: list, outputs: list, follow: set[int], measure: str, epsilon: F) -> bool:
-    """Whether the normalised outputs pass. If all outputs are 0 they become equal: that is right nowhere, and fails here."""
+    """Whether the normalised outputs pass. If all are 0 they become equal: that is right nowhere, and fails here."""
     for symbol, (low, high) in enumerate(outputs):
         others = outputs[:symbol] + outputs[symbol + 1 :]
         if symbol not in follow:

@@ -19,7 +19,9 @@ def combine(*parts: tuple[Any, Any]) -> Any:
 
 
 def least(rows: list, form: Any) -> Any:
-    """A number that the form is never below at whole-numbered points; infinity if there are none (Fourier, Motzkin)."""
+    """A number that the form is never below at the points; infinity if there are none, minus infinity for `None`."""
+    if form is None:
+        return -INFINITY
     scale = math.lcm(*(F(x).denominator for x in form))
     row = tuple(int(x * scale) for x in form[:-1])
     system = {(*other, 0) for other in rows} | {(*row, -1), (*(-x for x in row), 1)}  # the last variable is the form
@@ -43,7 +45,7 @@ def is_empty(rows: list) -> bool:
 
 def holds(rows: list, form: Any, strictly: bool = False) -> bool:
     """Whether a lower bound is at least 0 everywhere, or above it."""
-    number = -INFINITY if form is None else least(rows, form)
+    number = least(rows, form)
     return number > 0 or (number == 0 and (not strictly or form[-1] > 0))
 
 
