@@ -49,13 +49,14 @@ class Reader:
             if self.simulation.num_steps > bound.steps:
                 return None
             for lengths in _lengths(self.language.free, size):
-                mistake = self._read(lengths)
+                mistake = self.read(lengths)
                 if mistake is not None:
                     return mistake
             self.examined = size
         return None
 
-    def _read(self, free: tuple[int, ...]) -> Mistake | None:
+    def read(self, free: tuple[int, ...]) -> Mistake | None:
+        """The first mistake in the string with free blocks of these lengths, if the string does not pass."""
         language = self.language
         runs = [*free, *(sum(x * y for x, y in zip(needs, free, strict=True)) for needs in language.needs)]
         prefix, wrong, counted = [0], [], 0
