@@ -82,6 +82,8 @@ def _more_edges(network: Network, rng: np.random.Generator) -> Network:
 
 
 def _fewer_edges(network: Network, rng: np.random.Generator) -> Network:
+    if len(network.edges) == 1:
+        return network
     place = _pick(rng, len(network.edges))
     return replace(network, edges=network.edges[:place] + network.edges[place + 1 :])
 
@@ -113,3 +115,18 @@ def _more_units(network: Network, rng: np.random.Generator) -> Network:
 
 
 CHANGES = (_reweighted, _reweighted, _more_edges, _fewer_edges, _other_unit, _more_units)
+
+
+def random_network(rng: np.random.Generator, num_symbols: int = 3) -> Network:
+    """Any network, with edges into inputs and out of outputs, and weights that floats hold exactly."""
+    units = [Unit() for _ in range(2 * num_symbols + _pick(rng, 4))]
+    network = Network(("#", "a", "b", "c")[:num_symbols], tuple(units), (Edge(0, num_symbols),))
+    for _ in range(_pick(rng, 14)):
+        network = _changed(network, rng)
+    edges = tuple(replace(edge, weight=_dyadic(edge.weight)) for edge in network.edges)
+    units = tuple(replace(unit, bias=unit.bias and _dyadic(unit.bias)) for unit in network.units)
+    return Network(network.symbols, units, edges)
+
+
+def _dyadic(weight: Weight) -> Weight:
+    return Weight(weight.sign, weight.numerator, 2 ** (weight.denominator % 3))
