@@ -2,9 +2,10 @@
 
     nice -n 15 python reproductions/bliss/mdlrnn/unseen.py
 
-Five searches each for a^n b^n and a^n b^n c^n (100 strings, corpus seed 100, activations of the paper) from seeds that no
-other search here had. Writes the networks and certificates to `unseen/`, beside them `searches.json` and `verdicts.json`; the
-latter also says what the network does in 64-bit floats. A search that is in `searches.json` is not run again.
+Five searches each for a^n b^n and a^n b^n c^n (100 strings, corpus seed 100, activations of the paper) from seeds that
+no other search here had. Writes the networks and certificates to `unseen/`, beside them `searches.json` and
+`verdicts.json`; the latter also says what the network does in 64-bit floats. A search that is in `searches.json` is not
+run again.
 """
 
 import json
@@ -33,7 +34,11 @@ def search(task: str, seed: int) -> tuple[Network, dict[str, Any]]:
     with Islands(trie, settings) as islands:
         while state.generation[0] < GENERATIONS[task]:
             islands.advance(state, 50)
-    progress = {"generations": GENERATIONS[task], "mdl": state.progress().mdl, "cpu_seconds": time.process_time() - begun}
+    progress = {
+        "generations": GENERATIONS[task],
+        "mdl": state.progress().mdl,
+        "cpu_seconds": time.process_time() - begun,
+    }
     return state.best_network(symbols), progress
 
 
@@ -74,7 +79,9 @@ def main() -> None:
             (HERE / f"{name}.json").write_text(network.to_json(), encoding="utf-8")
             searches[name] = {"task": task, "seed": seed, **progress}
             record.write_text(json.dumps(searches, indent=1) + "\n", encoding="utf-8")
-    verdicts = {name: verdict_of(name, row["task"], Network.load(HERE / f"{name}.json")) for name, row in searches.items()}
+    verdicts = {
+        name: verdict_of(name, row["task"], Network.load(HERE / f"{name}.json")) for name, row in searches.items()
+    }
     (HERE / "verdicts.json").write_text(json.dumps(verdicts, indent=1) + "\n", encoding="utf-8")
     for name, row in verdicts.items():
         print(f"{name}: {searches[name]['mdl']:.1f} bits; {row['says']}")

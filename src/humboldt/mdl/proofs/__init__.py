@@ -4,6 +4,7 @@ from humboldt.mdl.proofs.certificate_file import read_certificate as read_certif
 from humboldt.mdl.proofs.certificate_file import write_certificate as write_certificate
 from humboldt.mdl.proofs.checker import Rejected as Rejected
 from humboldt.mdl.proofs.checker import check as check
+from humboldt.mdl.proofs.floating import float_size as float_size
 from humboldt.mdl.proofs.prove import Proved as Proved
 from humboldt.mdl.proofs.prove import Refuted as Refuted
 from humboldt.mdl.proofs.prove import Unknown as Unknown

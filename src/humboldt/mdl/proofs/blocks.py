@@ -32,7 +32,7 @@ from humboldt.mdl.proofs.network import Network
 from humboldt.mdl.proofs.polyhedron import INFINITY, Polyhedron
 from humboldt.mdl.proofs.symbolic import NOTHING, Number, Piece, State, Value, memory_units, span, step
 
-MOST_CELLS = 400
+MOST_CELLS = 120
 TRANSIENTS = 4  # steps for which values may settle before bounds are taken in place of forms
 
 

@@ -4,8 +4,8 @@ The suite evaluates a network in floats. Counters in halves and quarters are exa
 third is rounded, and the error grows with the string; a difference between outputs may be lost when they are divided by
 their sum; and tanh(20) is 1. For one size N, all of this is bounded from the certificate: how large each unit gets in
 strings up to N, whether its sum is exact, what rounding adds in one step, and what the steps of a string make of it. N
-is good if all margins of the proof are larger than the errors. Assumed of the C library: tanh and exp are within 4 units
-in the last place, of the right sign, and exact at 0.
+is good if all margins of the proof are larger than the errors. Assumed of the C library: tanh and exp are within 4
+units in the last place, of the right sign, and exact at 0.
 """
 
 from collections.abc import Iterator

@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -129,7 +130,7 @@ def test_forged_invariants_are_rejected(name: str, language: str):
 
 
 def _changes_a_value(cell: dict, entry: int) -> bool:
-    """Whether an entry matters: the constant always, a coefficient only if its variable, the last one, is not 0 here."""
+    """Whether an entry matters: a coefficient does only if its variable is not 0 in the cell."""
     last = len(next(iter(cell["values"].values()))[0]) - 1
     is_zero = [0, *[0] * (last - 1), -1] in cell["where"]
     return entry == 0 or (entry == last and not is_zero)
@@ -179,8 +180,6 @@ def test_the_certificate_of_another_network_is_rejected(language: str):
 
 
 def digest_of(network) -> str:
-    import json
-
     return digest(json.loads(network.to_json()))
 
 
