@@ -3,8 +3,8 @@
     python reproductions/bliss/mdlrnn/proofs.py
 
 Writes `proofs/<network>.<measure>_<epsilon>.json` (certificates) and `proofs/verdicts.json`: for each network, measure
-and margin the verdict, the first string that is wrong and what is said there, and the size up to which 64-bit floats are
-guaranteed to agree. Dyck-2 needs a stack and has no proofs.
+and margin the verdict, the first string that is wrong and what is said there, and the size up to which 64-bit floats
+are guaranteed to agree. Dyck-2 needs a stack and has no proofs.
 """
 
 import json

@@ -124,7 +124,8 @@ def test_forged_invariants_are_rejected(name: str, language: str):
         with pytest.raises(Rejected, match="cover"):
             check(resealed(missing), network)
         elsewhere = copy.deepcopy(whole)
-        elsewhere["cells"][index]["where"].append([-1000, *[1] * (len(cell["values"][unit][0]) - 1)])
+        size = len(next(iter(cell["values"].values()))[0]) - 1
+        elsewhere["cells"][index]["where"].append([-1000, *[1] * size])
         with pytest.raises(Rejected, match="cover"):
             check(resealed(elsewhere), network)
 
