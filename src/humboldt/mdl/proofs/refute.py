@@ -96,8 +96,10 @@ class Reader:
             return self._mistake([], *fault[0])
         frontier: dict[tuple[int, int], list[int]] = {(state, 0): [0]}
         for length in range(1, bound.size + 1):
-            if (found and length >= found[0][0]) or self.simulation.num_steps > bound.steps:
+            if found and length > found[0][0]:
                 break
+            if self.simulation.num_steps > bound.steps:
+                return None  # what was found need not be the shortest
             onward: dict[tuple[int, int], list[int]] = {}
             for (state, depth), prefix in sorted(frontier.items(), key=lambda item: item[1]):
                 for symbol in (1, 2) if depth else (1,):
@@ -111,8 +113,8 @@ class Reader:
                         found = [min(found)]
                     onward.setdefault((reached, below), longer)
             frontier = onward
-            if not found and length % 2 == 0:
-                self.examined = length // 2  # a wrong step at a depth up to the length would end a string twice as long
+            if not found:
+                self.examined = length
         return self._mistake(found[0][1][1:], *found[0][2]) if found else None
 
     def _mistake(self, string: list[int], prefix: list[int], step: int, follow: frozenset[int]) -> Mistake:
