@@ -9,7 +9,7 @@ from typing import Any
 
 from humboldt.errors import UsageError
 from humboldt.mdl.proofs.affine import HEAD, Form
-from humboldt.mdl.proofs.blocks import BlockProver, BlockWalk
+from humboldt.mdl.proofs.blocks import BlockProver
 from humboldt.mdl.proofs.brackets import BracketProver
 from humboldt.mdl.proofs.cells import Cell, Loose, TooManyCells
 from humboldt.mdl.proofs.checker import Rejected, check
@@ -17,6 +17,7 @@ from humboldt.mdl.proofs.described import Described, check_measure, described
 from humboldt.mdl.proofs.network import Network
 from humboldt.mdl.proofs.reals import Undecided
 from humboldt.mdl.proofs.refute import Bound, Mistake, Reader
+from humboldt.mdl.proofs.walk import BlockWalk
 
 # Before a proof is tried, and after it has failed; by free blocks, brackets having none.
 FIRST_BOUNDS = {0: Bound(16, 4_000), 1: Bound(30, 4_000), 2: Bound(24, 4_000)}
