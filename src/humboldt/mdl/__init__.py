@@ -13,6 +13,7 @@ What searches for such networks is in `humboldt.mdl.search`. Importing either im
 | `steppers` | running a network on long strings |
 | `draw`, `convert` | a network as a picture, or as an Equinox model |
 | `machine_words`, `execution_plan`, `state_merging` | what the fast forms are made of |
+| `proofs` | whether a network is right about every string, for all n |
 | `jit` | how compiled functions of this room are kept on disk |
 """
 

@@ -1,0 +1,25 @@
+"""Certificates as files: JSON, one cell to a line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from humboldt.errors import UsageError
+
+
+def write_certificate(path: str | Path, certificate: dict[str, Any]) -> None:
+    """Writes a certificate so that people can read it too."""
+    cells = ",\n".join(f"  {json.dumps(cell)}" for cell in certificate["cells"])
+    rest = {key: value for key, value in certificate.items() if key != "cells"}
+    text = json.dumps(rest, indent=1).removesuffix("\n}") + f',\n "cells": [\n{cells}\n ]\n}}\n'
+    Path(path).write_text(text, encoding="utf-8")
+
+
+def read_certificate(path: str | Path) -> Any:
+    """The certificate in a file, as yet unchecked."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"Cannot read certificate {path}: {error}. Give the path of a file made by `prove`."
+        ) from error

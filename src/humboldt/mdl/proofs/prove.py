@@ -1,0 +1,171 @@
+"""Proved, refuted or unknown: whether a network is right about every string of a language."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from humboldt.errors import UsageError
+from humboldt.mdl.proofs.affine import HEAD, Form
+from humboldt.mdl.proofs.blocks import BlockProver
+from humboldt.mdl.proofs.brackets import BracketProver
+from humboldt.mdl.proofs.cells import Cell, Loose, TooManyCells
+from humboldt.mdl.proofs.checker import Rejected, check
+from humboldt.mdl.proofs.described import Described, check_measure, described
+from humboldt.mdl.proofs.network import Network
+from humboldt.mdl.proofs.reals import Undecided
+from humboldt.mdl.proofs.refute import Bound, Mistake, Reader
+from humboldt.mdl.proofs.walk import BlockWalk
+
+# Before a proof is tried, and after it has failed; by free blocks, brackets having none.
+FIRST_BOUNDS = {0: Bound(16, 4_000), 1: Bound(30, 4_000), 2: Bound(24, 4_000)}
+LAST_BOUNDS = {0: Bound(400, 8_000), 1: Bound(300, 8_000), 2: Bound(120, 8_000)}
+
+
+@dataclass(frozen=True)
+class Proved:
+    """The network is right about every string of the language, in real arithmetic; `check` verifies the certificate."""
+
+    certificate: dict[str, Any]
+
+    def __str__(self) -> str:
+        return "proved"
+
+
+@dataclass(frozen=True)
+class Refuted:
+    """The network is wrong about a string, and right about all shorter ones."""
+
+    mistake: Mistake
+
+    def __str__(self) -> str:
+        says = ", ".join(f"{symbol} {chance:.3g}" for symbol, chance in self.mistake.says.items())
+        return f"wrong about {self.mistake.string or 'the empty string'}: after {self.mistake.prefix} it says {says}"
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Neither: the network leaves the class that can be decided, or its first mistake is far away.
+
+    - `unit`, `block`: the unit that could not be followed, and the letter after which; `None` if it was not one unit.
+    - `examined`: all strings up to this size are right.
+    """
+
+    reason: str
+    unit: str | None
+    block: str | None
+    examined: int
+
+    def __str__(self) -> str:
+        return f"unknown: {self.reason}; right up to size {self.examined}"
+
+
+Verdict = Proved | Refuted | Unknown
+
+
+def prove(network: Network, language: str, measure: str | None = None, epsilon: Fraction | str | float = 0) -> Verdict:
+    """Decides whether a network is right about every string of a language.
+
+    **Arguments:**
+
+    - `language`: `an_bn`, `an_bn_cn`, `an_bn_cn_dn`, `an_bm_cn_plus_m` or `dyck_1`.
+    - `measure`: `M_det` or `M_cat`; if not given, the one by which the paper scores the language.
+    - `epsilon`: the margin. M_det at a margin above 0 allows a share of the steps of each string to be wrong; it is
+      proved only if none is.
+    """
+    strings = described(language)
+    network.require_symbols(strings.symbols)
+    measure = strings.measure if measure is None else measure
+    check_measure(strings, measure)
+    margin = Fraction(str(epsilon))  # floats such as 0.005 are meant as the decimals they are written as
+    if not 0 <= margin < 1:
+        raise UsageError(f"epsilon = {epsilon} is not in [0, 1). The paper uses 0.005 and 0.")
+    reader = Reader(network, strings, measure, margin)
+    kind = 0 if strings.is_brackets else strings.free
+    if mistake := _first_mistake(reader, FIRST_BOUNDS[kind]):
+        return Refuted(mistake)
+    failure = Unknown("its values are too close to 0 to be told apart from it", None, None, 0)
+    try:
+        for attempt in _attempts(network, strings):
+            certificate = make_certificate(network, strings, measure, margin, attempt.cells)
+            try:
+                check(certificate, network)
+                return Proved(certificate)
+            except Rejected as rejected:
+                failure = _failure(network, strings, attempt, rejected)
+    except TooManyCells as endless:
+        unit = None if endless.unit is None else network.name(endless.unit)
+        reason = f"values keep changing their form after {strings.symbols[endless.place]}"
+        failure = Unknown(reason, unit, strings.symbols[endless.place], 0)
+    if mistake := _first_mistake(reader, LAST_BOUNDS[kind]):
+        return Refuted(mistake)
+    return Unknown(failure.reason, failure.unit, failure.block, reader.examined)
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    cells: list[Cell]
+    loose: list[Loose]
+
+
+def _attempts(network: Network, strings: Described) -> Iterator[_Attempt]:
+    if strings.is_brackets:
+        brackets = BracketProver(network)
+        yield from (_Attempt(cells, brackets.loose) for cells in brackets.proposals())
+    else:
+        blocks = BlockProver(network, BlockWalk(strings.free, strings.needs))
+        yield _Attempt(blocks.find(), blocks.loose)
+
+
+def _failure(network: Network, strings: Described, attempt: _Attempt, rejected: Rejected) -> Unknown:
+    """What to say of a certificate that was rejected: the first unit that is not an affine form, if there is one."""
+    if attempt.loose:
+        loose = attempt.loose[0]
+        unit, block = network.name(loose.unit), strings.symbols[loose.place]
+        return Unknown(f"{unit} is not an affine form after {block}", unit, block, 0)
+    block = None if rejected.place is None else strings.symbols[rejected.place]
+    return Unknown(rejected.reason, None, block, 0)
+
+
+def make_certificate(
+    network: Network, strings: Described, measure: str, epsilon: Fraction, cells: list[Cell]
+) -> dict[str, Any]:
+    """Cells and claim as JSON data."""
+    certificate: dict[str, Any] = {
+        "claim": {
+            "network": digest(json.loads(network.to_json())),
+            "language": strings.name,
+            "definition": digest(strings.definition()),
+            "measure": measure,
+            "epsilon": str(epsilon),
+        },
+        "cells": [
+            {
+                "place": cell.place,
+                "where": [list(row) for row in cell.rows],
+                "values": {
+                    str(unit): [_written(value.low), _written(value.high)] for unit, value in cell.state.items()
+                },
+            }
+            for cell in cells
+        ],
+    }
+    return {**certificate, "sha256": digest(certificate)}
+
+
+def digest(data: Any) -> str:
+    """The hash of JSON data."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+
+
+def _written(form: Form | None) -> list[str] | None:
+    return None if form is None else [str(x) for x in (form[0], *form[HEAD:])]
+
+
+def _first_mistake(reader: Reader, bound: Bound) -> Mistake | None:
+    try:
+        return reader.shortest_mistake(bound)
+    except Undecided:
+        return None  # numbers too close to tell apart: not a mistake that can be shown
