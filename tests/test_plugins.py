@@ -13,7 +13,6 @@ from humboldt.models import models
 from humboldt.suites import suites
 
 
-
 @pytest.fixture(autouse=True)
 def as_it_was():
     """What a test registers is gone after it."""
@@ -94,9 +93,9 @@ class Mine(Parity):
 """
     with pytest.raises(UsageError, match=r"is a problem of transduction, but the suite syntax has problems of classif"):
         plugins.load_files([write(tmp_path / "wrong.py", text.format(name="syntax/mine"))])
-    with pytest.raises(UsageError, match="'mine' does not say whose it is. Name it `suite/task`"):
+    with pytest.raises(UsageError, match=r"'mine' does not say whose it is\. Name it `suite/task`"):
         plugins.load_files([write(tmp_path / "nobodys.py", text.format(name="mine"))])
-    with pytest.raises(UsageError, match="No suite named 'chomski'. Did you mean 'chomsky'"):
+    with pytest.raises(UsageError, match=r"No suite named 'chomski'\. Did you mean 'chomsky'"):
         plugins.load_files([write(tmp_path / "typo.py", text.format(name="chomski/mine"))])
     plugins.load_files([write(tmp_path / "right.py", text.format(name="chomsky/mine"))])
     assert suites.get("chomsky").tasks()[-1] == "mine"
@@ -104,7 +103,7 @@ class Mine(Parity):
 
 
 def test_what_is_neither_task_nor_model_nor_suite_is_refused():
-    with pytest.raises(UsageError, match="is no task .* no model .* and no suite"):
+    with pytest.raises(UsageError, match=r"is no task .* no model .* and no suite"):
         humboldt.register("mine")(object())
 
 

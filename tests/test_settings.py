@@ -201,7 +201,7 @@ def test_json_and_back(values: Some):
 
 def test_one_value_of_a_setting_with_a_training_each():
     assert from_json(Some, {**as_json(Some()), "size": 7}).sizes == (7,)  # as a single training stores it
-    with pytest.raises(UsageError, match="No setting named 'sizes'. Did you mean 'size'"):
+    with pytest.raises(UsageError, match=r"No setting named 'sizes'\. Did you mean 'size'"):
         from_json(Some, {"sizes": [7]})
 
 

@@ -93,7 +93,9 @@ class StoreContract:
     def test_a_diverged_member_is_done_and_shown_under_every_evaluation(self, tmp_path: Path):
         store = self.make(tmp_path)
         other = Evaluation("other")
-        store.add(TRAINING, [trained(ONE, State.DIVERGED), trained(TWO)], [(SCORE, [scored(TWO)]), (other, [scored(TWO)])])
+        store.add(
+            TRAINING, [trained(ONE, State.DIVERGED), trained(TWO)], [(SCORE, [scored(TWO)]), (other, [scored(TWO)])]
+        )
         assert store.done()[TRAINING.key].trained[canonical(ONE)] is State.DIVERGED
         assert states(store) == [(ONE, State.DIVERGED), (TWO, State.FINISHED)] * 2
 
@@ -249,7 +251,7 @@ def test_what_a_killed_process_left_in_its_log_is_shown(tmp_path: Path):
 
 
 def test_a_read_only_copy_with_a_leftover_log_is_shown_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """SQLite must write beside a log that it reads. Root may write anywhere, so the refusal is brought about by hand."""
+    """SQLite must write beside a log that it reads. Root may write anywhere, so the refusal is made by hand."""
     folder = tmp_path / "copy"
     with_leftover_log(folder, tmp_path / "source")
     before = contents(folder)
@@ -338,7 +340,10 @@ class TestSchema1:
         three, four = {"seed": 3}, {"seed": 4}
         store.add(training, [trained(three), trained(four)], [(evaluation, [scored(three), scored(four)])], format=2)
         with sqlite3.connect(tmp_path / "results.db") as db:
-            assert before == (db.execute("SELECT * FROM runs").fetchall(), db.execute("SELECT * FROM results").fetchall())
+            assert before == (
+                db.execute("SELECT * FROM runs").fetchall(),
+                db.execute("SELECT * FROM results").fetchall(),
+            )
             assert db.execute("PRAGMA user_version").fetchone() == (SCHEMA,)
         (found,) = Store.open(tmp_path, self.upgrade).scores()
         assert [r.member["seed"] for r in found.results] == [1, 2, 3, 4]

@@ -11,7 +11,8 @@ from engine_support import Clockwork, out_of_memory
 from suite_support import TINY, Recording
 
 import humboldt
-from humboldt import checkpoints, cli, study as module
+from humboldt import checkpoints, cli
+from humboldt import study as module
 from humboldt.errors import Interrupted, RunError, UsageError
 from humboldt.events import Progress
 from humboldt.locks import Lock
@@ -42,7 +43,12 @@ def test_from_python(tmp_path: Path):
     """With the real engine."""
     told = []
     study = humboldt.run(
-        "chomsky", **OPTIONS, seeds=1, settings=TINY, out=tmp_path, progress=lambda name, event: told.append((name, event))
+        "chomsky",
+        **OPTIONS,
+        seeds=1,
+        settings=TINY,
+        out=tmp_path,
+        progress=lambda name, event: told.append((name, event)),
     )
     assert [record["statistic"] for record in study.records()] == [
         *("max", "mean", "std", "mean_over_seeds", "std_over_seeds")

@@ -118,14 +118,18 @@ def test_results_of_earlier_versions_stand_apart_and_never_compete():
     found = [
         scores_of(experiment, [result(member, {"score": 0.25})]),
         type(scores_of(experiment, []))(old, experiment.evaluations[0], (result(member, {"score": 1.0}),)),
-        scores_of(experiment, [result(member, {"score": 0.9})], Evaluation("score", experiment.evaluations[0].setting, 0)),
+        scores_of(
+            experiment, [result(member, {"score": 0.9})], Evaluation("score", experiment.evaluations[0].setting, 0)
+        ),
     ]
     shown = tables(suite, found)
     assert [table.title for table in shown] == [
         *("chomsky, paper", "chomsky, paper: mean ± deviation", "chomsky, superseded versions")
     ]
     assert shown[0].rows[0][3] == "25.0 " and len(shown[2].rows) == 2
-    by_setting = {record.setting.split()[0]: record.value for record in records(suite, found) if record.statistic == "max"}
+    by_setting = {
+        record.setting.split()[0]: record.value for record in records(suite, found) if record.statistic == "max"
+    }
     assert by_setting["paper"] == 25.0 and by_setting["superseded"] in (1.0, 0.9)
 
 

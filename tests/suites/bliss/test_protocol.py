@@ -76,16 +76,16 @@ def test_settings_decide_what_competes_and_not_who_asked():
         for settings in ({"hidden_size": "2"}, {"hidden_size": "32", "penalties": "none"})
     )
     other = one("an_bn", "lstm", hidden_size="4", factors="1")
-    found = [scores_of(e, [result(e.members[0], {"met_0": 0.0}, detail={"scores": []})]) for e in (first, second, other)]
+    found = [
+        scores_of(e, [result(e.members[0], {"met_0": 0.0}, detail={"scores": []})]) for e in (first, second, other)
+    ]
     assert [table.title for table in tables(SUITE, found)] == ["bliss, paper", "bliss, paper, hidden_size=4"]
     assert "hidden_size 4 (paper: 2, 32, 128)" in departures_of(SUITE, [other])
 
 
 def test_a_sweep_that_is_cut_short_is_a_departure():
     experiments = plan(tasks=("an_bn",), models=("lstm",), settings={"hidden_size": "32"})
-    assert departures_of(SUITE, experiments) == (
-        "Not the paper's setting: only hidden_size 32 (paper: 2, 32, 128)."
-    )
+    assert departures_of(SUITE, experiments) == ("Not the paper's setting: only hidden_size 32 (paper: 2, 32, 128).")
     found = result(experiments[0].members[0], {"met_0": 0.0}, detail={"scores": []})
     (table,) = tables(SUITE, [scores_of(experiments[0], [found])])
     assert "only hidden_size 32 (paper: 2, 32, 128)" in table.notes[-1]

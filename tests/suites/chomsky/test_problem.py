@@ -55,7 +55,9 @@ def test_test_strings_do_not_depend_on_which_other_lengths_are_scored():
 
 @pytest.mark.parametrize("counts", [False, True])
 def test_the_loss_can_count_the_padding_of_targets_but_tests_never_do(counts: bool):
-    stacks = problem("stack_manipulation", batch_size=8, train_lengths=(5, 6), test_lengths=(7, 7), train_padding=counts)
+    stacks = problem(
+        "stack_manipulation", batch_size=8, train_lengths=(5, 6), test_lengths=(7, 7), train_padding=counts
+    )
     batch = stacks.batch(0)
     answers = batch.tokens == stacks.num_symbols
     assert (batch.target_mask.sum() == answers.sum()) is np.bool_(counts)

@@ -20,9 +20,7 @@ def one(task: str, model: str, **settings: str) -> Experiment:
 
 
 def scored(experiment: Experiment, *values: float) -> Scores:
-    return scores_of(
-        experiment, [result(m, {"score": s}) for m, s in zip(experiment.members, values, strict=False)]
-    )
+    return scores_of(experiment, [result(m, {"score": s}) for m, s in zip(experiment.members, values, strict=False)])
 
 
 def test_the_table_takes_the_best_of_a_sweep_and_says_which():

@@ -17,7 +17,15 @@ from humboldt.suites.syntax.protocol import PseudoLanguages
 
 SUITE = suites.get("syntax")
 assert isinstance(SUITE, OffersData)
-TINY = {"terminals": "3", "train": "32", "validation": "8", "test": "12", "long": "10", "epochs": "2", "batch_size": "24"}
+TINY = {
+    "terminals": "3",
+    "train": "32",
+    "validation": "8",
+    "test": "12",
+    "long": "10",
+    "epochs": "2",
+    "batch_size": "24",
+}
 SIZES = {
     "lstm": {"embedding_size": "4", "hidden_size": "4"},
     "transformer_encoder": {"width": "4", "num_heads": "2", "feed_forward_size": "4"},

@@ -94,7 +94,7 @@ def test_milestones_are_shown_a_predictor(tmp_path: Path, trained):
 def test_an_estimate_does_not_train():
     predictor, seconds = ENGINE.sample(job(3))
     assert predictor.num_members == 3 and seconds > 0
-    again, same = ENGINE.sample(job(3))
+    _, same = ENGINE.sample(job(3))
     assert same == pytest.approx(seconds)  # measured once
 
 

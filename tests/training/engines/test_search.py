@@ -15,14 +15,14 @@ from humboldt.mdl import PAPER_ACTIVATIONS, Network, NetworkStepper, description
 from humboldt.measures.bliss import evaluate
 from humboldt.store import State
 from humboldt.suites import suites
-from humboldt.suites.base import Experiment, Request
+from humboldt.suites.base import Experiment, Request, Scoring
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.reading import tables
 from humboldt.training.base import Job, engines
 from humboldt.training.engines.search import SearchPredictor, corpus_trie
 
 SUITE = suites.get("bliss")
-SHORT = {"factors": "10", "order": "2", "generations": "60", "population_size": "50"}
+SHORT = {"factors": "10", "order": "2", "generations": "40", "population_size": "20"}
 
 
 def planned(**settings: str) -> Experiment:
@@ -76,7 +76,7 @@ def test_kept_networks_are_restored_and_score_the_same(whole):
     engine, job = engines.get("search"), job_of(experiment)
     predictor = engine.restore(job, [arrays])
     parts = SUITE.restore(experiment.training, experiment.evaluations[0])
-    ((measures, _),) = SUITE.score(parts, experiment.evaluations[0], predictor, [member], Silent())
+    ((measures, _),) = SUITE.score(Scoring(parts, experiment.evaluations[0], predictor, (member,), Silent()))
     assert measures == results_of(outcome)[0].measures
 
 
@@ -109,11 +109,11 @@ def test_the_code_length_of_the_corpus_is_the_sum_over_its_strings():
 
 
 def test_some_of_the_networks():
-    networks = list(published_networks().values())[:3]
+    networks = list(published_networks().values())
     job = job_of(planned())
     predictor = SearchPredictor(networks, corpus_trie(job.problem), job)
-    assert predictor.num_members == 3
-    assert [n.to_json() for n in predictor.take([2, 0]).networks] == [networks[2].to_json(), networks[0].to_json()]
+    assert predictor.num_members == len(networks) >= 2
+    assert [n.to_json() for n in predictor.take([1, 0]).networks] == [networks[1].to_json(), networks[0].to_json()]
     assert not predictor.offers("nats") and predictor.offers("stepper")
 
 

@@ -1,0 +1,71 @@
+"""Which results compete for one place in a table, and under which heading."""
+
+from suite_support import result, scores_of
+
+from humboldt.store import State
+from humboldt.suites import suites
+from humboldt.suites.base import Experiment, Request
+from humboldt.suites.cells import heading_of, plain_table, sort_results
+
+SUITE = suites.get("chomsky")
+
+
+def planned(model: str = "rnn", preset: str = "paper", task: str = "parity_check", **settings) -> list[Experiment]:
+    return SUITE.plan(Request((task,), (model,), preset, None, settings))
+
+
+def heading(experiment: Experiment) -> str:
+    return str(heading_of(SUITE, scores_of(experiment, [])))
+
+
+def test_the_heading_follows_from_settings_and_not_from_the_command():
+    (paper,), (quick,) = planned(), planned(preset="quick")
+    assert (heading(paper), heading(quick)) == ("paper", "quick")
+    (by_hand,) = planned(
+        steps=4000, batch_size=32, hidden_size=64, strings_per_length=64, num_test_lengths=24, learning_rates=(4e-3,)
+    )
+    assert heading(by_hand) == "quick" and by_hand.training.key == quick.training.key
+
+
+def test_the_order_of_settings_in_a_command_is_no_difference():
+    (first,), (second,) = planned(steps=5, hidden_size=7), planned(hidden_size=7, steps=5)
+    assert heading(first) == heading(second) == "paper, hidden_size=7, steps=5"
+
+
+def test_what_the_paper_sweeps_is_no_change():
+    assert {heading(e) for e in planned("tape_rnn")} == {"paper"}
+    assert {heading(e) for e in planned("tape_rnn", num_tapes=3, computation_tokens=0)} == {"paper, num_tapes=3"}
+
+
+def test_trainings_of_a_sweep_share_a_cell_and_other_settings_do_not():
+    found = [scores_of(e, [result(e.members[0], {"score": 0.5})]) for e in planned("tape_rnn")]
+    (other,) = planned("tape_rnn", num_tapes=1, computation_tokens=0, steps=5)
+    found.append(scores_of(other, [result(other.members[0], {"score": 0.9})]))
+    sorted_ = sort_results(SUITE, found)
+    assert {str(key): [len(cell.scores) for cell in cells] for key, cells in sorted_.cells.items()} == {
+        "paper": [6],
+        "paper, steps=5": [1],
+    }
+    (cell,) = next(iter(sorted_.cells.values()))
+    assert cell.swept(cell.scores[1].training) == {"num_tapes": 4, "computation_tokens": 0}
+
+
+def test_a_cell_counts_its_members():
+    (experiment,) = planned()
+    states = [State.FINISHED, State.DIVERGED, State.FAILED, State.DIVERGED]
+    results = [
+        result(member, {"score": 0.5} if state is State.FINISHED else {}, state)
+        for member, state in zip(experiment.members, states, strict=False)
+    ]
+    ((cell,),) = sort_results(SUITE, [scores_of(experiment, results)]).cells.values()
+    assert [cell.count(state) for state in State] == [1, 2, 1]
+    assert cell.without_score() == "diverged, failed" and len(cell.members()) == 4
+    assert [value for value, _, _ in cell.finished("score")] == [0.5] and cell.finished("other") == []
+
+
+def test_a_plain_table_shows_the_best_of_every_measure():
+    (experiment,) = planned()
+    results = [result(m, {"score": s}) for m, s in zip(experiment.members, (0.25, 0.75), strict=False)]
+    table = plain_table("title", [scores_of(experiment, results)], ["why"])
+    assert table.columns == ("Task", "Model", "Versions", "Members", "best score")
+    assert table.rows == (("parity_check", "rnn", "model 1 task 1", "2", "0.75"),) and table.notes == ("why",)
