@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from humboldt.languages.bliss import get
-from humboldt.mdl.proofs import Proved, Refuted, prove, write_certificate
 from humboldt.mdl import Network, Stepper, build_trie
+from humboldt.mdl.proofs import Proved, Refuted, prove, write_certificate
 from humboldt.mdl.search import Islands, SearchSettings, start
 
 HERE = Path(__file__).parent / "unseen"

@@ -16,6 +16,7 @@ Negative outputs count as 0, the rest is divided by the sum (uniform if the sum 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -66,6 +67,10 @@ class Weight:
 
     def __float__(self) -> float:
         return self.sign * self.numerator / self.denominator
+
+    def as_fraction(self) -> Fraction:
+        """The exact value, in lowest terms."""
+        return Fraction(self.sign * self.numerator, self.denominator)
 
 
 ONE = Weight(1, 1, 1)

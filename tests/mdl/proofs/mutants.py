@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from humboldt.errors import UsageError
-from humboldt.mdl.proofs.network import Edge, Network, Unit, Weight, published_networks
 from humboldt.mdl.corpus_bits import step_slow as step_slow  # the suite's own evaluation, for the other tests
+from humboldt.mdl.proofs.network import Edge, Network, Unit, Weight, published_networks
 
 FOLDER = Path(__file__).parents[3] / "reproductions" / "bliss" / "mdlrnn"
 RIGHT = {
