@@ -161,6 +161,21 @@ class Network:
             return f"output {self.symbols[unit - self.num_symbols]}"
         return f"hidden {unit}"
 
+    def symbol_id(self, symbol: str) -> int:
+        """Position of `symbol` in this network's alphabet."""
+        if symbol not in self.symbols:
+            raise unknown_name("symbol", symbol, self.symbols)
+        return self.symbols.index(symbol)
+
+    def require_symbols(self, symbols: tuple[str, ...]) -> None:
+        """Refuse a language whose alphabet is not this network's."""
+        if tuple(symbols) != self.symbols:
+            raise UsageError(
+                f"The network reads {len(self.symbols)} symbols ({' '.join(self.symbols)}), the language has "
+                f"{len(symbols)} ({' '.join(symbols)}). Use a network whose `symbols` are those of the language, "
+                "in the same order."
+            )
+
     def to_json(self) -> str:
         """The network as JSON text, one unit or edge per line. `Network.from_json` reads it back unchanged."""
         units = []

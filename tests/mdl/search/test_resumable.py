@@ -14,9 +14,11 @@ TRIE = trie_of(sample(an_bn_grammar(), 30), ("#", "a", "b"))
 SMALL = SearchSettings(population_size=20, pressures=(0.2, 1.0), migration_interval=5, restart_after=20)
 
 
-def run(folder: Path, *, seed: int = 1, settings: SearchSettings = SMALL, trie=TRIE, **options) -> SearchState:
+def run(
+    folder: Path, *, seed: int = 1, settings: SearchSettings = SMALL, trie=TRIE, save_seconds: float = 30.0, **options
+) -> SearchState:
     options = {"generations": 220, "patience": 10_000, **options}
-    return search(trie, settings, seed, checkpoints=Checkpoints(folder), **options)
+    return search(trie, settings, seed, checkpoints=Checkpoints(folder, save_seconds), **options)
 
 
 def same(one: SearchState, other: SearchState) -> bool:
@@ -58,7 +60,7 @@ def test_it_saves_from_time_to_time(tmp_path: Path, uninterrupted: SearchState):
             raise Killed
 
     with pytest.raises(Killed):
-        run(tmp_path / "often", tell=die.0)
+        run(tmp_path / "often", tell=die, save_seconds=0.0)
     assert Checkpoints(tmp_path / "often").latest().done == 150
     with pytest.raises(Killed):
         run(tmp_path / "never", tell=die, save_seconds=1e9)
