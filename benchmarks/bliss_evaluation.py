@@ -21,11 +21,11 @@ from typing import Any
 import jax
 import numpy as np
 from _record import measure, report
-from humboldt.models.stepping import make_stepper
 
 from humboldt.languages.bliss import Measure, get
 from humboldt.measures.bliss import Stepper, evaluate
 from humboldt.models import models
+from humboldt.models.stepping import make_stepper
 
 EPSILONS = (0.005, 0.0)
 

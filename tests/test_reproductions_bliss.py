@@ -9,8 +9,8 @@ from pages import ROOT, filled, load, script, tables
 
 from humboldt import published
 from humboldt.languages.bliss import get
-from humboldt.measures.bliss import evaluate
 from humboldt.mdl import WIDE_ACTIVATIONS, Network, NetworkStepper, Stepper, description_length
+from humboldt.measures.bliss import evaluate
 from humboldt.training.engines.search import ROWS
 
 BLISS = ROOT / "reproductions" / "bliss" / "README.md"

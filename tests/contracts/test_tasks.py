@@ -17,6 +17,6 @@ def test_the_oracle_agrees_with_the_worked_examples(name: str):
 def test_the_declaration_is_whole(name: str):
     entry = tasks.entry(name)
     task = entry.value()
-    assert entry.version >= 1 and task.problem and 0 < task.chance < 1
+    assert isinstance(entry.version, int) and entry.version >= 1 and task.problem and 0 < task.chance < 1
     assert len(task.input_alphabet) > 0 and len(task.output_alphabet) > 0
     assert task.__doc__

@@ -1,11 +1,12 @@
+from typing import cast
+
 import pytest
 
 from humboldt.errors import UsageError
 from humboldt.suites import suites
 from humboldt.suites.capabilities import OffersData
 
-SUITE = suites.get("bliss")
-assert isinstance(SUITE, OffersData)
+SUITE = cast(OffersData, suites.get("bliss"))
 
 
 def data(task: str, split: str | None = None, count: int = 3, seed: int = 100, length: int | None = None, **settings):

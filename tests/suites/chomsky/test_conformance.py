@@ -5,7 +5,7 @@ import pytest
 
 from humboldt.errors import UsageError
 from humboldt.languages import tasks
-from humboldt.suites.chomsky.conformance import check, golden
+from humboldt.suites.chomsky.conformance import golden
 from humboldt.suites.chomsky.conformance.check import Report, check_file
 from humboldt.suites.chomsky.conformance.forms import FORMS
 from humboldt.suites.chomsky.conformance.readings import READINGS, Symbols
@@ -217,5 +217,5 @@ def test_disagreements_in_json_are_bounded():
 
 
 def test_too_many_brackets():
-    with pytest.raises(UsageError, match="Line 1: .*too many brackets"):
+    with pytest.raises(UsageError, match=r"Line 1: .*too many brackets"):
         check_file("parity_check", ["[" * 100_000])

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from humboldt.languages import Batch
 from humboldt.store import State, Written
 from humboldt.suites import suites
 from humboldt.suites.base import Experiment, Request, Scoring
+from humboldt.suites.capabilities import OffersData
 from humboldt.suites.chomsky import Chomsky
 from humboldt.suites.chomsky.problem import Transduction
 from humboldt.suites.reading import tables
@@ -93,21 +95,22 @@ def test_what_a_predictor_cannot_do_is_told():
 
 
 def test_data():
-    def data(task: str = "parity_check", **options) -> list:
-        usual = {"split": None, "count": 3, "length": 5, "seed": 1, "settings": {}}
-        return list(SUITE.data(task, **{**usual, **options}))
+    def data(task: str = "parity_check", **options: Any) -> list:
+        usual: dict[str, Any] = {"split": None, "count": 3, "length": 5, "seed": 1, "settings": {}}
+        return list(cast(OffersData, SUITE).data(task, **{**usual, **options}))
 
     pairs = data()
     assert pairs == data() != data(seed=2)
     assert all(len(source) == 5 and target in (["a"], ["b"]) for source, target in pairs)
     assert all(1 <= len(source) <= 40 for source, _ in data(length=None, count=50))
     assert data("odds_first", settings={"order": "code"}) != data("odds_first")
-    for options, message in (
+    wrong: tuple[tuple[dict[str, Any], str], ...] = (
         ({"split": "train"}, "no splits"),
         ({"task": "parity"}, "Did you mean 'parity_check'"),
         ({"settings": {"order": "code"}}, "No setting named 'order'.*parity_check has: none"),
         ({"task": "odds_first", "settings": {"order": "x"}}, "order must be one of paper, code"),
-    ):
+    )
+    for options, message in wrong:
         with pytest.raises(UsageError, match=message):
             data(**options)
 

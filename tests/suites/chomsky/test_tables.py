@@ -1,5 +1,7 @@
 """The paper's tables with ours beside them."""
 
+from typing import Any
+
 from suite_support import departures_of, result, scores_of
 
 from humboldt.store import Scores, State
@@ -10,11 +12,11 @@ from humboldt.suites.reading import records, tables
 SUITE = suites.get("chomsky")
 
 
-def plan(task: str, model: str, seeds: int | None = None, **settings: str) -> list[Experiment]:
+def plan(task: str, model: str, seeds: int | None = None, **settings: Any) -> list[Experiment]:
     return SUITE.plan(Request((task,), (model,), "paper", seeds, settings))
 
 
-def one(task: str, model: str, **settings: str) -> Experiment:
+def one(task: str, model: str, **settings: Any) -> Experiment:
     (experiment,) = plan(task, model, **settings)
     return experiment
 

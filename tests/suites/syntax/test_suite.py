@@ -1,7 +1,7 @@
 """The suite at work: tiny trainings, their scores, and its data."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from suite_support import Recording, results_of, run_one, scores_of
@@ -87,8 +87,8 @@ def test_an_lstm_learns_adj_n_np(tmp_path: Path):
 
 
 def data(**options: Any) -> list[tuple[list[str], list[str]]]:
-    usual = {"split": None, "count": 4, "length": None, "seed": 0, "settings": {"terminals": "3"}}
-    return list(SUITE.data("cross_serial_dependency", **{**usual, **options}))
+    usual: dict[str, Any] = {"split": None, "count": 4, "length": None, "seed": 0, "settings": {"terminals": "3"}}
+    return list(cast(OffersData, SUITE).data("cross_serial_dependency", **{**usual, **options}))
 
 
 def test_data_is_what_a_run_with_the_same_seed_trains_on_or_scores():

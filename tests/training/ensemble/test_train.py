@@ -1,5 +1,6 @@
 """Ensembles: many at once equal each alone; nothing is compiled per length; a diverged member harms nobody."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -187,7 +188,7 @@ def test_no_call_of_the_program_goes_across_a_milestone(steps: int, most: int, m
 class Looks:
     """Scores by a table, and remembers the weights that it was shown."""
 
-    def __init__(self, scores: dict[int, list[float]]) -> None:
+    def __init__(self, scores: Mapping[int, Sequence[float]]) -> None:
         self.scores, self.seen = scores, {}
 
     def __call__(self, step: int, shown: Any) -> Milestone:
