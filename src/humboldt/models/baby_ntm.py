@@ -9,7 +9,8 @@ from humboldt.settings import setting, settings
 if TYPE_CHECKING:
     from jaxtyping import PRNGKeyArray
 
-    from humboldt.models.networks.recurrent import RecurrentNetwork
+    from humboldt.models.cells.rnn import RNNCell
+    from humboldt.models.memories.marnn import RotatingTape
 
 
 @models.register("baby_ntm", version=1)
@@ -22,19 +23,14 @@ class BabyNTM(AbstractMarnn):
     title: ClassVar[str] = "Baby-NTM"
     tiny: ClassVar[dict[str, Any]] = {"hidden_size": 6, "memory_size": 3, "tape_size": 14}
 
-    def build(self, input_size: int, output_size: int, *, num_symbols: int, key: "PRNGKeyArray") -> "RecurrentNetwork":
-        """The network, freshly initialised."""
-        import jax
-
+    def make_controller(self, input_size: int, key: "PRNGKeyArray") -> "RNNCell":
+        """The controller, freshly initialised."""
         from humboldt.models.cells.rnn import uniform_rnn_cell
-        from humboldt.models.cells.with_memory import uniform_marnn_cell
-        from humboldt.models.layers.linear import uniform_linear
-        from humboldt.models.memories.marnn import RotatingTape
-        from humboldt.models.networks.recurrent import RecurrentNetwork
 
-        k_controller, k_memory, k_reading, k_readout = jax.random.split(key, 4)
-        memory = RotatingTape(self.hidden_size, cell_size=self.memory_size, most_cells=self.tape_size, key=k_memory)
-        controller = uniform_rnn_cell(input_size, self.hidden_size, key=k_controller)
-        cell = uniform_marnn_cell(controller, memory, key=k_reading)
-        readout = uniform_linear(self.hidden_size, output_size, key=k_readout)
-        return RecurrentNetwork(cell, readout, input_size, num_symbols)
+        return uniform_rnn_cell(input_size, self.hidden_size, key=key)
+
+    def make_memory(self, key: "PRNGKeyArray") -> "RotatingTape":
+        """The memory, freshly initialised."""
+        from humboldt.models.memories.marnn import RotatingTape
+
+        return RotatingTape(self.hidden_size, cell_size=self.memory_size, most_cells=self.tape_size, key=key)

@@ -9,7 +9,8 @@ from humboldt.settings import setting, settings
 if TYPE_CHECKING:
     from jaxtyping import PRNGKeyArray
 
-    from humboldt.models.networks.recurrent import RecurrentNetwork
+    from humboldt.models.cells.lstm import LSTMCell
+    from humboldt.models.memories.marnn import PushPopStack
 
 
 @models.register("marnn_stack_lstm", version=2)
@@ -22,19 +23,16 @@ class MarnnStackLSTM(AbstractMarnn):
     title: ClassVar[str] = "Stack-LSTM (MARNN)"
     tiny: ClassVar[dict[str, Any]] = {"hidden_size": 6, "memory_size": 3, "stack_size": 12}
 
-    def build(self, input_size: int, output_size: int, *, num_symbols: int, key: "PRNGKeyArray") -> "RecurrentNetwork":
-        """The network, freshly initialised."""
+    def make_controller(self, input_size: int, key: "PRNGKeyArray") -> "LSTMCell":
+        """The controller, freshly initialised."""
         import jax
 
         from humboldt.models.cells.lstm import uniform_lstm_cell
-        from humboldt.models.cells.with_memory import uniform_marnn_cell
-        from humboldt.models.layers.linear import uniform_linear
-        from humboldt.models.memories.marnn import PushPopStack
-        from humboldt.models.networks.recurrent import RecurrentNetwork
 
-        k_controller, k_memory, k_reading, k_readout = jax.random.split(key, 4)
-        memory = PushPopStack(self.hidden_size, cell_size=self.memory_size, most_cells=self.stack_size, key=k_memory)
-        controller = uniform_lstm_cell(input_size, self.hidden_size, keys=jax.random.split(k_controller))
-        cell = uniform_marnn_cell(controller, memory, key=k_reading)
-        readout = uniform_linear(self.hidden_size, output_size, key=k_readout)
-        return RecurrentNetwork(cell, readout, input_size, num_symbols)
+        return uniform_lstm_cell(input_size, self.hidden_size, keys=jax.random.split(key))
+
+    def make_memory(self, key: "PRNGKeyArray") -> "PushPopStack":
+        """The memory, freshly initialised."""
+        from humboldt.models.memories.marnn import PushPopStack
+
+        return PushPopStack(self.hidden_size, cell_size=self.memory_size, most_cells=self.stack_size, key=key)

@@ -3,19 +3,18 @@
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from humboldt.models import models
-from humboldt.models.options.recurrent import AbstractChomskyRecurrent, ControllerName
+from humboldt.models.options.recurrent import AbstractChomskyMemory
 from humboldt.settings import setting, settings
 
 if TYPE_CHECKING:
     from jaxtyping import PRNGKeyArray
 
     from humboldt.models.memories.ndstack import NDStack
-    from humboldt.models.networks.recurrent import RecurrentNetwork
 
 
 @models.register("ndstack_rnn", version=1)
 @settings
-class NDStackRNN(AbstractChomskyRecurrent):
+class NDStackRNN(AbstractChomskyMemory):
     """An RNN (or LSTM) that holds a nondeterministic stack, and a linear readout.
 
     By default it is the stack of the papers: a softmax for each state and top symbol, and readings that sum to one.
@@ -41,34 +40,20 @@ class NDStackRNN(AbstractChomskyRecurrent):
         "whether readings fade as in the released code",
         'appendix A.2: "normalized actions"; released code: true',
     )
-    controller: ControllerName = setting("rnn", "the cell that holds the stack", "appendix A.2")
 
     title: ClassVar[str] = "NDStack-RNN"
+    keeps_one_table: ClassVar[bool] = True
     tiny: ClassVar[dict[str, Any]] = {"hidden_size": 6}
 
-    def build(self, input_size: int, output_size: int, *, num_symbols: int, key: "PRNGKeyArray") -> "RecurrentNetwork":
-        """The network, freshly initialised."""
+    def make_memory(self, key: "PRNGKeyArray") -> "NDStack":
+        """The memory, freshly initialised."""
         from humboldt.models.memories.ndstack import NDStack
-        from humboldt.models.networks.recurrent import memory_network
 
-        def make_stack(key: "PRNGKeyArray") -> "NDStack":
-            return NDStack(
-                self.hidden_size,
-                num_states=self.num_states,
-                num_symbols=self.num_stack_symbols,
-                read_states=self.read_states,
-                fading=self.fading,
-                key=key,
-            )
-
-        return memory_network(
-            self.controller,
-            make_stack,
-            input_size,
-            output_size,
-            hidden_size=self.hidden_size,
-            num_symbols=num_symbols,
-            relu_readout=self.relu_readout,
-            keeps_one_table=True,
+        return NDStack(
+            self.hidden_size,
+            num_states=self.num_states,
+            num_symbols=self.num_stack_symbols,
+            read_states=self.read_states,
+            fading=self.fading,
             key=key,
         )

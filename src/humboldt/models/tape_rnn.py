@@ -3,19 +3,18 @@
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from humboldt.models import models
-from humboldt.models.options.recurrent import AbstractChomskyRecurrent, ControllerName
+from humboldt.models.options.recurrent import AbstractChomskyMemory
 from humboldt.settings import setting, settings
 
 if TYPE_CHECKING:
     from jaxtyping import PRNGKeyArray
 
     from humboldt.models.memories.tape import Tape
-    from humboldt.models.networks.recurrent import RecurrentNetwork
 
 
 @models.register("tape_rnn", version=2)
 @settings
-class TapeRNN(AbstractChomskyRecurrent):
+class TapeRNN(AbstractChomskyMemory):
     """An RNN (or LSTM) that holds one or more tapes, and a linear readout."""
 
     cell_size: int = setting(8, "numbers in a cell of a tape", "appendix A.2", least=1)
@@ -26,33 +25,19 @@ class TapeRNN(AbstractChomskyRecurrent):
     jumps_write: bool = setting(
         False, "whether a jump writes first", 'appendix A.2: jumps "without writing"; released code: true'
     )
-    controller: ControllerName = setting("rnn", "the cell that holds the tapes", "appendix A.2")
 
     title: ClassVar[str] = "Tape-RNN"
     tiny: ClassVar[dict[str, Any]] = {"hidden_size": 6, "cell_size": 3, "tape_size": 9}
 
-    def build(self, input_size: int, output_size: int, *, num_symbols: int, key: "PRNGKeyArray") -> "RecurrentNetwork":
-        """The network, freshly initialised."""
+    def make_memory(self, key: "PRNGKeyArray") -> "Tape":
+        """The memory, freshly initialised."""
         from humboldt.models.memories.tape import Tape
-        from humboldt.models.networks.recurrent import memory_network
 
-        def make_tape(key: "PRNGKeyArray") -> "Tape":
-            return Tape(
-                self.hidden_size,
-                cell_size=self.cell_size,
-                num_tapes=self.num_tapes,
-                smallest=self.tape_size,
-                jumps_write=self.jumps_write,
-                key=key,
-            )
-
-        return memory_network(
-            self.controller,
-            make_tape,
-            input_size,
-            output_size,
-            hidden_size=self.hidden_size,
-            num_symbols=num_symbols,
-            relu_readout=self.relu_readout,
+        return Tape(
+            self.hidden_size,
+            cell_size=self.cell_size,
+            num_tapes=self.num_tapes,
+            smallest=self.tape_size,
+            jumps_write=self.jumps_write,
             key=key,
         )

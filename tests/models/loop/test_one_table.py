@@ -15,9 +15,8 @@ from humboldt.models.ndstack_rnn import NDStackRNN
 
 MODELS = [
     NDStackRNN(hidden_size=5),
-    NDStackRNN(hidden_size=5, num_stack_symbols=4, read_states=False),
+    NDStackRNN(hidden_size=4, num_stack_symbols=4, read_states=False, fading=True, controller="lstm"),
     NDStackRNN(hidden_size=4, fading=True),
-    NDStackRNN(hidden_size=4, controller="lstm"),
 ]
 
 
@@ -32,13 +31,13 @@ def loss_of(outputs: Callable[[Any, Any, jax.Array], jax.Array]) -> Callable[[An
     return loss
 
 
-@pytest.mark.parametrize(("index", "hoist"), [(0, False), (0, True), (1, False), (2, False), (3, False)])
-def test_one_table_is_as_good_as_one_per_step(index: int, hoist: bool, getkey: Callable[[], Any]):
+@pytest.mark.parametrize("index", [0, 1])
+def test_one_table_is_as_good_as_one_per_step(index: int, getkey: Callable[[], Any]):
     model = MODELS[index].build(3, 2, num_symbols=2, key=getkey())
     where: Callable[[Any], Any] = lambda m: m.cell.memory.action.weight  # noqa: E731
     model = eqx.tree_at(where, model, replace_fn=lambda weight: 4 * weight)
     batch = jax.random.randint(getkey(), (3, 12), 0, 3)
-    plain = loss_of(lambda cell, state, xs: unroll(cell, state, xs, hoist=hoist)[1])
+    plain = loss_of(lambda cell, state, xs: unroll(cell, state, xs, hoist=False)[1])
     one_table = loss_of(unroll_over_one_table)
     (expected, d_expected), (found, d_found) = (
         eqx.filter_jit(eqx.filter_value_and_grad(loss))(model, batch) for loss in (plain, one_table)
@@ -48,10 +47,9 @@ def test_one_table_is_as_good_as_one_per_step(index: int, hoist: bool, getkey: C
         np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
 
 
-@pytest.mark.parametrize("index", [0, 2])
-def test_gradient_equals_finite_differences(index: int):
+def test_gradient_equals_finite_differences():
     with jax.enable_x64(True):
-        model = MODELS[index].build(3, 2, num_symbols=2, key=jax.random.key(0))
+        model = MODELS[2].build(3, 2, num_symbols=2, key=jax.random.key(0))
         tokens = jnp.array([[0, 1, 1, 0, 2, 2]])
         weights, static = eqx.partition(model, eqx.is_inexact_array)
 

@@ -1,5 +1,6 @@
 """The CNN against XLA's own two-dimensional convolution, how far it sees, and that it learns."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,17 +11,19 @@ from humboldt.errors import UsageError
 from humboldt.languages import Batch, frame_transduction, tasks
 from humboldt.models.cnn import CNN
 
+run = eqx.filter_jit(lambda model, tokens, mask: model.run(tokens, mask, None))
+
 
 @pytest.mark.parametrize("kernel_size", [3, 5, 7, 11])
 def test_it_is_a_two_dimensional_convolution_over_time_and_channels(kernel_size: int):
     """Each kernel is `kernel_size` wide in time and spans the other dimension."""
-    model = CNN(kernel_size=kernel_size).build(4, 2, num_symbols=3, key=jax.random.key(0))
+    model = CNN(kernel_size=kernel_size, num_layers=3, channels=5).build(4, 2, num_symbols=3, key=jax.random.key(0))
     tokens = jnp.array(np.random.default_rng(0).integers(0, 4, 20), jnp.int32)
     x = jax.nn.one_hot(tokens, 4)
-    states = model.inspect(tokens, jnp.ones(20, bool))["states"]
-    assert states.shape == (5, 20, 32)
+    states = run(model, tokens, jnp.ones(20, bool))[1]["states"]
+    assert states.shape == (3, 20, 5)
     for layer, convolution in enumerate(model.convolutions):
-        kernel = convolution.weight.reshape(kernel_size, x.shape[1], 1, 32)
+        kernel = convolution.weight.reshape(kernel_size, x.shape[1], 1, 5)
         around = (kernel_size // 2, kernel_size // 2)
         image = jax.lax.conv_general_dilated(
             x[None, :, :, None], kernel, (1, 1), (around, (0, 0)), dimension_numbers=("NHWC", "HWIO", "NHWC")
@@ -30,11 +33,11 @@ def test_it_is_a_two_dimensional_convolution_over_time_and_channels(kernel_size:
 
 
 def test_padding_is_what_lies_beyond_the_end():
-    model = CNN(kernel_size=5).build(3, 2, num_symbols=2, key=jax.random.key(0))
+    model = CNN(kernel_size=5, num_layers=3, channels=5).build(3, 2, num_symbols=2, key=jax.random.key(0))
     tokens = jnp.array([0, 1, 1, 2], jnp.int32)
     padded = jnp.concatenate([tokens, jnp.array([1, 2, 0], jnp.int32)])
-    found = model(padded, jnp.arange(7) < 4)[:4]
-    np.testing.assert_allclose(found, model(tokens, jnp.ones(4, bool)), rtol=1e-5, atol=1e-6)
+    found = run(model, padded, jnp.arange(7) < 4)[0][:4]
+    np.testing.assert_allclose(found, run(model, tokens, jnp.ones(4, bool))[0], rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("kernel_size", [3, 11])
@@ -42,8 +45,8 @@ def test_it_sees_as_far_as_its_kernels_reach(kernel_size: int):
     model = CNN(kernel_size=kernel_size).build(3, 2, num_symbols=2, key=jax.random.key(0))
     reach = 5 * (kernel_size // 2)
     tokens, mask = jnp.zeros(60, jnp.int32).at[-1].set(2), jnp.ones(60, bool)
-    answers = [model(tokens.at[59 - distance].set(1), mask)[-1] for distance in (reach, reach + 1)]
-    plain = model(tokens, mask)[-1]
+    answers = [run(model, tokens.at[59 - distance].set(1), mask)[0][-1] for distance in (reach, reach + 1)]
+    plain = run(model, tokens, mask)[0][-1]
     assert not np.allclose(answers[0], plain, atol=1e-8)
     np.testing.assert_array_equal(answers[1], plain)
 

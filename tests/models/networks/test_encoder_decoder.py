@@ -24,8 +24,7 @@ TOKENS = jnp.array([0, 1, 2, 1, COMPUTE, COMPUTE, EMPTY, 1, 2, 0, 1], jnp.int32)
 ALL = jnp.ones(11, bool)
 
 
-run = eqx.filter_jit(lambda model, tokens, mask, key=None: model(tokens, mask, key=key))
-look = eqx.filter_jit(lambda model, tokens, mask: model.inspect(tokens, mask))
+_both = eqx.filter_jit(lambda model, tokens, mask, key: model.run(tokens, mask, key))
 start = eqx.filter_jit(lambda model, tokens: model.start(tokens))
 step = eqx.filter_jit(lambda model, state, token: model.step(state, token))
 
@@ -36,6 +35,14 @@ def build(positions: Positions, sin_cos_from: Literal["start", "end"] = "start")
         num_layers=2, width=16, num_heads=4, feed_forward_size=32, positions=positions, sin_cos_from=sin_cos_from
     )
     return spec.build(SYMBOLS + 2, 3, num_symbols=SYMBOLS, key=jax.random.key(0))
+
+
+def run(model: EncoderDecoderNetwork, tokens: jax.Array, mask: jax.Array, key: jax.Array | None = None) -> jax.Array:
+    return _both(model, tokens, mask, key)[0]
+
+
+def look(model: EncoderDecoderNetwork, tokens: jax.Array, mask: jax.Array) -> dict[str, jax.Array]:
+    return _both(model, tokens, mask, None)[1]
 
 
 def differs(first: jax.Array, second: jax.Array) -> np.ndarray:
@@ -198,7 +205,9 @@ def test_relative_distances_of_the_decoder_as_in_the_released_code():
 
     def offsets(shift: Literal["paper", "code"]) -> tuple[int, int, int]:
         spec = Transformer(num_layers=1, width=8, num_heads=1, positions="relative", relative_shift=shift)
-        model = spec.build(SYMBOLS + 1, 3, num_symbols=SYMBOLS, key=jax.random.key(0))
+        model = eqx.filter_eval_shape(
+            lambda key: spec.build(SYMBOLS + 1, 3, num_symbols=SYMBOLS, key=key), jax.random.key(0)
+        )
         decoder, encoder = model.decoder.blocks, model.encoder.blocks
         attentions = (decoder.attention, decoder.cross, encoder.attention)
         return tuple(attention.relative.offset for attention in attentions)  # pyright: ignore

@@ -16,6 +16,7 @@ from humboldt.models.layers.linear import Linear
 from humboldt.models.loop.taps import is_linear
 from humboldt.models.loop.unroll import loop_form
 
+QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}  # to compile; it runs once
 TOLERANCE = 1e-3  # of a layer's largest gradient: a broken promise is off by far more, rounding by far less
 
 
@@ -23,16 +24,17 @@ def check_gradients(network: Any, tokens: Int[Array, "batch time"], mask: Bool[A
     """Raises a `UsageError` that names the layers whose gradients are wrong when they are taken out of the loop."""
     weights, static = eqx.partition(network, eqx.is_inexact_array)
 
-    def gradient(form: Literal["hoisted", "plain"]) -> Any:
+    def gradient(weights: Any, form: Literal["hoisted", "plain"]) -> Any:
         def loss(weights: Any) -> Array:
             network = eqx.combine(weights, static)
             with loop_form(form):
                 logits = jax.vmap(lambda tokens, mask: network(tokens, mask))(tokens, mask)
             return jnp.where(mask[:, :, None], jnp.sin(3 * logits), 0.0).sum()
 
-        return jax.jit(jax.grad(loss))(weights)
+        return jax.grad(loss)(weights)
 
-    plain, hoisted = gradient("plain"), gradient("hoisted")
+    both = jax.jit(lambda weights: (gradient(weights, "plain"), gradient(weights, "hoisted")))
+    plain, hoisted = both.lower(weights).compile(compiler_options=QUICK)(weights)
     faults = jax.tree_util.tree_map_with_path(_fault, network, plain, hoisted, is_leaf=is_linear)
     messages = [message for message in jax.tree.leaves(faults) if message]
     if messages:

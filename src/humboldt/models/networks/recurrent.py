@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from humboldt.models.cells.base import AbstractCell, Extent
-from humboldt.models.cells.with_memory import AbstractMemoryCell, normal_memory_cell
-from humboldt.models.layers.linear import Linear
+from humboldt.models.cells.base import AbstractCell, AbstractController, Extent
+from humboldt.models.cells.with_memory import AbstractMemoryCell, normal_memory_cell, uniform_marnn_cell
+from humboldt.models.layers.linear import Linear, uniform_linear
 from humboldt.models.loop.one_table import unroll_over_one_table
 from humboldt.models.loop.unroll import unroll_symbols
 from humboldt.models.memories.base import AbstractMemory
@@ -107,3 +107,20 @@ def memory_network(
     )
     readout = Linear(hidden_size, output_size, key=k_readout)
     return RecurrentNetwork(cell, readout, input_size, num_symbols, relu_readout, keeps_one_table)
+
+
+def marnn_network(
+    make_controller: Callable[[PRNGKeyArray], AbstractController],
+    make_memory: Callable[[PRNGKeyArray], AbstractMemory],
+    input_size: int,
+    output_size: int,
+    *,
+    num_symbols: int,
+    key: PRNGKeyArray,
+) -> RecurrentNetwork:
+    """A memory-augmented network of Suzgun et al. (2019), freshly initialised."""
+    k_controller, k_memory, k_reading, k_readout = jax.random.split(key, 4)
+    controller = make_controller(k_controller)
+    cell = uniform_marnn_cell(controller, make_memory(k_memory), key=k_reading)
+    readout = uniform_linear(controller.hidden_size, output_size, key=k_readout)
+    return RecurrentNetwork(cell, readout, input_size, num_symbols)

@@ -1,9 +1,16 @@
 """Settings that recurrent models share."""
 
-from typing import ClassVar, Literal
+from abc import abstractmethod
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from humboldt.problems import ProblemKind
 from humboldt.settings import setting, settings
+
+if TYPE_CHECKING:
+    from jaxtyping import PRNGKeyArray
+
+    from humboldt.models.memories.base import AbstractMemory
+    from humboldt.models.networks.recurrent import RecurrentNetwork
 
 ControllerName = Literal["rnn", "lstm"]
 """The cells of Delétang et al. (2023) that can hold a memory."""
@@ -22,3 +29,32 @@ class AbstractChomskyRecurrent:
     )
 
     problems: ClassVar[tuple[ProblemKind, ...]] = STEPWISE
+
+
+@settings
+class AbstractChomskyMemory(AbstractChomskyRecurrent):
+    """What those have in common whose controller, an RNN or an LSTM, holds a memory."""
+
+    controller: ControllerName = setting("rnn", "the cell that holds the memory", "appendix A.2")
+
+    keeps_one_table: ClassVar[bool] = False  # see `RecurrentNetwork`
+
+    @abstractmethod
+    def make_memory(self, key: "PRNGKeyArray") -> "AbstractMemory":
+        """The memory, freshly initialised."""
+
+    def build(self, input_size: int, output_size: int, *, num_symbols: int, key: "PRNGKeyArray") -> "RecurrentNetwork":
+        """The network, freshly initialised."""
+        from humboldt.models.networks.recurrent import memory_network
+
+        return memory_network(
+            self.controller,
+            self.make_memory,
+            input_size,
+            output_size,
+            hidden_size=self.hidden_size,
+            num_symbols=num_symbols,
+            relu_readout=self.relu_readout,
+            keeps_one_table=self.keeps_one_table,
+            key=key,
+        )
