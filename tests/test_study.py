@@ -190,9 +190,9 @@ def test_weights_come_before_rows_and_rows_before_checkpoints_go(
             order.append("checkpoints")
         real_remove(path, *arguments, **options)
 
-    monkeypatch.setattr(module.checkpoints, "write", write)
+    monkeypatch.setattr(checkpoints, "write", write)
     monkeypatch.setattr(Store, "add", add)
-    monkeypatch.setattr(module.shutil, "rmtree", remove)
+    monkeypatch.setattr(shutil, "rmtree", remove)
     run(plan(tmp_path), keep="all")
     assert order == ["weights", "weights", "rows", "checkpoints"]
 
