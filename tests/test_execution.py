@@ -96,7 +96,7 @@ def test_failed_scoring_keeps_the_training(clockwork: Clockwork, tmp_path: Path)
     assert [one.state for one in outcome.trained] == [State.FINISHED] * 5
     ((_, scored),) = outcome.scored
     assert [one.state for one in scored] == [State.FAILED] * 5 and "oh dear" in scored[0].detail["error"]
-    assert outcome.checkpoints is None and list(tmp_path.glob("checkpoints/*/*.ckpt"))
+    assert [member for member, _ in outcome.weights] == list(outcome.experiment.members)  # the next attempt only scores
     clockwork.on_score = lambda members: None
     (again,) = run(planned(), tmp_path)
     assert again.error is None and clockwork.trained == [5]  # from the checkpoint

@@ -10,7 +10,10 @@ import pytest
 import humboldt
 
 ROOT = Path(humboldt.__file__).parent
-BOTTOM = {"_compiled", "checkpoints", "environment", "errors", "events", "identity", "registry", "settings"}
+BOTTOM = {
+    *("_compiled", "checkpoints", "environment", "errors", "events", "identity", "locks", "problems", "registry"),
+    "settings",
+}
 KNOWLEDGE = {"languages", "measures", "models", "mdl", "published"}
 ALLOWED: dict[str, set[str]] = {
     "_compiled": set(),
@@ -19,6 +22,8 @@ ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "events": {"errors"},
     "identity": set(),
+    "problems": set(),
+    "problems": set(),
     "registry": {"errors"},
     "settings": {"errors"},
     "languages": BOTTOM,

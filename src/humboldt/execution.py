@@ -75,7 +75,8 @@ class Here(AbstractExecutor):
 def in_groups(experiment: Experiment, options: Options, sink: AbstractSink) -> Iterator[Outcome]:
     """The outcome of an experiment; where its members do not fit into memory together, that of each half of them."""
     outcome = execute(experiment, options, sink)
-    if outcome.error is None or not is_out_of_memory(outcome.error) or len(experiment.members) == 1:
+    is_too_large = is_out_of_memory(outcome.error) if outcome.error else False
+    if not is_too_large or isinstance(outcome.error, ScoringFailed) or len(experiment.members) == 1:
         yield outcome
         return
     message = f"{experiment.name}: {len(experiment.members)} members together need more memory than there is."
@@ -133,8 +134,11 @@ def _execute(experiment: Experiment, options: Options, sink: AbstractSink) -> Ou
     )
     good = [i for i, row in enumerate(rows) if row.state is State.FINISHED]
     outcome = _score_all(suite, experiment, trained.predictor, good, rows, sink)
-    kept = () if outcome.error else _kept(suite, experiment, trained, outcome, options.keep)
-    return replace(outcome, weights=kept, checkpoints=None if outcome.error else folder)
+    if outcome.error is not None:  # the next attempt, of whichever members, only scores
+        kept = tuple((experiment.members[i], trained.weights(i)) for i in good)
+    else:
+        kept = _kept(suite, experiment, trained, outcome, options.keep)
+    return replace(outcome, weights=kept, checkpoints=folder)
 
 
 def _score_all(

@@ -94,5 +94,5 @@ def _load_file(path: Path) -> None:
         spec.loader.exec_module(module)
     except UsageError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(f"--plugin {path}: {type(error).__name__}: {error}. Mend the file and try again.") from error

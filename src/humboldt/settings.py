@@ -181,7 +181,8 @@ def checked(field: Field, value: Any) -> Any:
     try:
         return _checked(field.kind, value, field)
     except _Wrong as wrong:
-        raise UsageError(f"{field.name}={words(value)}: {field.name} must be {wrong.rule or field.rule()}.") from None
+        shown = _short(words(value))
+        raise UsageError(f"{field.name}={shown}: {field.name} must be {wrong.rule or field.rule()}.") from None
 
 
 def from_text(field: Field, text: str) -> Any:
@@ -196,8 +197,7 @@ def from_text(field: Field, text: str) -> Any:
     try:
         return checked(field, _parsed(field.kind, text))
     except _Wrong as wrong:
-        shown = text if len(text) <= 60 else f"{text[:57]}..."
-        raise UsageError(f"{field.name}={shown}: {field.name} must be {wrong.rule or field.rule()}.") from None
+        raise UsageError(f"{field.name}={_short(text)}: {field.name} must be {wrong.rule or field.rule()}.") from None
 
 
 def words(value: Any) -> str:
@@ -207,13 +207,16 @@ def words(value: Any) -> str:
     ('1,000,000', '1..40', '0.0001, 0.0003, 0.0005', 'none', 'true')
     """
     if isinstance(value, tuple | list):
-        is_range = len(value) == 2 and all(isinstance(part, int) for part in value)
+        is_range = len(value) == 2 and all(isinstance(part, int) and not isinstance(part, bool) for part in value)
         return f"{words(value[0])}..{words(value[1])}" if is_range else ", ".join(map(words, value)) or "nothing"
     if value is None or isinstance(value, bool):
         return "none" if value is None else str(value).lower()
     if isinstance(value, float):
         return f"{value:g}"
-    text = f"{value:,}" if isinstance(value, int) else str(value)
+    return _short(f"{value:,}" if isinstance(value, int) else str(value))
+
+
+def _short(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
@@ -323,8 +326,8 @@ def _rule(kind: Any, field: Field) -> str:
     if kind not in (int, float):
         return "text"
     bounds = [
-        f"of at least {field.least:g}" if field.least is not None else "",
-        f"above {field.above:g}" if field.above is not None else "",
+        f"of at least {field.least:,.10g}" if field.least is not None else "",
+        f"above {field.above:,.10g}" if field.above is not None else "",
         f"of at most {field.most:,.10g}" if field.most is not None else "",
     ]
     return " ".join(filter(None, ["a whole number" if kind is int else "a number", " and ".join(filter(None, bounds))]))

@@ -192,6 +192,9 @@ class Store:
         self._read_only = False
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            if self.path.exists():  # asked before anything is written, if it is only the mode of the journal
+                with self._connect_to_read() as db:
+                    self._check(db)
             self._prepare()
         except (OSError, sqlite3.OperationalError) as error:
             raise UsageError(
@@ -350,34 +353,34 @@ class Store:
                 for scores in _old_scores(db, row) if row.is_old else _scores(db, row):
                     key = scores.evaluation.key_for(scores.training)
                     earlier = found.get(key, Scores(scores.training, scores.evaluation, ()))
-                    known = {canonical(result.member) for result in earlier.results}
-                    new = [result for result in scores.results if canonical(result.member) not in known]
-                    found[key] = Scores(scores.training, scores.evaluation, (*earlier.results, *new))
+                    found[key] = Scores(scores.training, scores.evaluation, _merged(earlier.results, scores.results))
         return list(found.values())
 
     def failures(self, suite: str | None = None) -> list["Failure"]:
         """What failed and was not done since, in training or in scoring."""
-        parts = []
+        done, found = self.done(), []
         with self._connect() as db:
-            tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-            queries = {
-                "trainings": (
-                    "SELECT suite, task, model, member, detail FROM members JOIN trainings USING (training) "
-                    "WHERE state = 'failed' UNION ALL SELECT suite, task, model, member, scores.detail FROM scores "
-                    "JOIN evaluations USING (evaluation) JOIN trainings USING (training) WHERE scores.state = 'failed'"
-                ),
-                "runs": (
-                    "SELECT suite, task, model, member, detail FROM results JOIN runs USING (run) "
-                    "WHERE state = 'failed'"
-                ),
-            }
-            for table, query in queries.items():
-                parts += db.execute(query).fetchall() if table in tables else []
-        found = [
-            Failure(of, task, model, json.loads(member), json.loads(detail).get("error", ""))
-            for of, task, model, member, detail in parts
-        ]
-        return [failure for failure in found if suite in (None, failure.suite)]
+            for row in self._rows(db):
+                training = row.training
+                if suite not in (None, training.suite):
+                    continue
+                table, column = ("results", "run") if row.is_old else ("members", "training")
+                failed = db.execute(
+                    f"SELECT member, detail FROM {table} WHERE {column} = ? AND state = 'failed'", (row.key,)
+                ).fetchall()
+                failed = [(member, detail) for member, detail in failed if member not in done[training.key].trained]
+                if not row.is_old:
+                    failed += db.execute(
+                        "SELECT member, scores.detail FROM scores JOIN evaluations USING (evaluation) "
+                        "WHERE training = ? AND state = 'failed'",
+                        (row.key,),
+                    ).fetchall()
+                about = training.suite, training.task, training.model
+                found += [
+                    Failure(*about, json.loads(member), json.loads(detail).get("error", ""))
+                    for member, detail in failed
+                ]
+        return found
 
     def _rows(self, db: sqlite3.Connection) -> list[_Row]:
         rows = []
@@ -393,6 +396,16 @@ class Store:
                 written = Written(suite, task, model, engine, json.loads(setting), json.loads(versions), format_)
                 rows.append(_Row(key, False, *self._upgrade(written)))
         return rows
+
+
+def _merged(earlier: Iterable[Result], later: Iterable[Result]) -> tuple[Result, ...]:
+    """Every member once: as it was first finished, or as it failed last."""
+    found: dict[str, Result] = {}
+    for result in (*earlier, *later):
+        key = canonical(result.member)
+        if key not in found or found[key].state is State.FAILED:
+            found[key] = result
+    return tuple(found.values())
 
 
 def _old_scores(db: sqlite3.Connection, row: _Row) -> list[Scores]:

@@ -133,6 +133,9 @@ def layout(suite: "Bliss", heading: Heading, cells: Sequence[Cell]) -> list[Tabl
     )
     lines = []
     for cell in cells:
+        if not Row(cell).factors:  # nobody has a score
+            title = suite.contender(cell.model).title
+            lines.append((cell.task, title, cell.without_score(), *["–"] * (len(columns) - 4), "0"))
         for row in rows(cell):
             title = suite.contender(cell.model).title + (" (shortest)" if row.shortest_only else "")
             lines.append((cell.task, title, *_verdicts(row), *_reach(row)))

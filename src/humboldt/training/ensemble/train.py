@@ -180,7 +180,10 @@ class Ensemble:
         if saved != done:
             save()
         count = self.num_members
-        final = learners.weights if best is None or np.isneginf(best.score).all() else best.weights
+        final = learners.weights
+        if best is not None:  # a member that never had a score keeps its last weights
+            scored = jnp.asarray(~np.isneginf(best.score))
+            final = jax.tree.map(lambda new, old: _where(scored, new, old), best.weights, learners.weights)
         return TrainedEnsemble(
             weights=jax.tree.map(lambda x: x[:count], final),
             static=self.static,
@@ -221,11 +224,13 @@ class Ensemble:
         surplus = len(best.score) - len(score)
         score = np.concatenate([score, *[score[-1:]] * surplus])
         is_better = score > best.score  # the first of equally good ones
+        chosen = jax.tree.map(lambda new, old: _where(jnp.asarray(is_better), new, old), learners.weights, best.weights)
+        return Best(chosen, np.where(is_better, score, best.score))
 
-        def choose(new: Array, old: Array) -> Array:
-            return jnp.where(jnp.asarray(is_better).reshape(-1, *[1] * (new.ndim - 1)), new, old)
 
-        return Best(jax.tree.map(choose, learners.weights, best.weights), np.where(is_better, score, best.score))
+def _where(condition: Array, new: Array, old: Array) -> Array:
+    """The new weights of the members that a condition holds for, the old ones of the others."""
+    return jnp.where(condition.reshape(-1, *[1] * (new.ndim - 1)), new, old)
 
 
 def spans(steps: int, most: int, milestones: Sequence[int] = ()) -> list[tuple[int, int]]:
