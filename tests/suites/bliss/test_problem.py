@@ -91,7 +91,7 @@ def test_the_loss_on_the_corpus_is_the_mean_over_its_symbols():
 
 
 def first(model: str, **settings) -> Experiment:
-    chosen = {"order": "1", "factors": "1", "epochs": "2", **settings}
+    chosen = {"order": "1", "factors": "1", "epochs": "3", **settings}
     return SUITE.plan(Request(("an_bn",), (model,), "paper", 1, chosen))[0]
 
 
