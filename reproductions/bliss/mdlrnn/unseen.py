@@ -13,6 +13,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from humboldt.languages.bliss import get
 from humboldt.mdl import Network, Stepper, build_trie
 from humboldt.mdl.proofs import Proved, Refuted, prove, write_certificate
@@ -49,10 +51,10 @@ def first_float_mistake(network: Network, letters: int) -> int | None:
     for n in range(1, FLOAT_SIZE + 1):
         string = [0, *(letter for letter in range(1, letters + 1) for _ in range(n))]
         _, chances = stepper.feed(string)
-        for place in range(n + 1, len(string)):
-            target = string[place + 1] if place + 1 < len(string) else 0
-            if (chances[place] >= chances[place, target]).sum() > 1:
-                return n
+        deterministic, targets = chances[n + 1 :], [*string[n + 2 :], 0]
+        preferred = deterministic[np.arange(len(targets)), targets]
+        if ((deterministic >= preferred[:, None]).sum(1) > 1).any():  # the target itself is one
+            return n
     return None
 
 
