@@ -36,7 +36,7 @@ TINY: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             "tasks": ["an_bn"],
             "models": ["lstm", "mdlrnn"],
             "settings": {
-                **{"factors": (10,), "order": 2, "epochs": 1, "hidden_size": 2, "penalties": ("none",)},
+                **{"factors": (2,), "order": 1, "epochs": 1, "hidden_size": 2, "penalties": ("none",)},
                 **{"generations": 1, "population_size": 4},
             },
         },
