@@ -23,7 +23,6 @@ ALLOWED: dict[str, set[str]] = {
     "events": {"errors"},
     "identity": set(),
     "problems": set(),
-    "problems": set(),
     "registry": {"errors"},
     "settings": {"errors"},
     "languages": BOTTOM,
