@@ -63,7 +63,7 @@ def test_the_data_types_of_jax(tmp_path: Path, name: str, monkeypatch: pytest.Mo
     array = np.array([[1, 2], [3, -4]]).astype(getattr(ml_dtypes, name))
     write(tmp_path / "x.ckpt", {"x": array}, {})
     assert same(read(tmp_path / "x.ckpt")[0], {"x": array})
-    monkeypatch.setattr(checkpoints.np, "dtype", _without_extensions(np.dtype))
+    monkeypatch.setattr(np, "dtype", _without_extensions(np.dtype))
     monkeypatch.setitem(sys.modules, "ml_dtypes", None)
     with pytest.raises(MissingExtra, match="ml_dtypes"):  # not damage: the work must not be started anew
         read(tmp_path / "x.ckpt")

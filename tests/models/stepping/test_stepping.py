@@ -8,8 +8,9 @@ import pytest
 
 from humboldt.errors import UsageError
 from humboldt.models import models
-from humboldt.models.stepping import LSTMStepper, make_stepper
+from humboldt.models.stepping import make_stepper
 from humboldt.models.stepping.jax_stepper import JaxStepper, Padded
+from humboldt.models.stepping.lstm import LSTMStepper
 
 STEPS, ROWS, SYMBOLS = 14, 6, 3
 
