@@ -30,13 +30,20 @@ class Batch:
         """Length of the longest row."""
         return self.tokens.shape[-1]
 
-    def padded(self, time: int) -> "Batch":
-        """The same batch, padded to `time` steps."""
+    @property
+    def target_time(self) -> int:
+        """Length of the longest target."""
+        return self.targets.shape[-1]
 
-        def pad(array: np.ndarray) -> np.ndarray:
+    def padded(self, time: int, target_time: int | None = None) -> "Batch":
+        """The same batch, padded to `time` steps; targets to `target_time`, or to as many."""
+
+        def pad(array: np.ndarray, time: int) -> np.ndarray:
             return np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, time - array.shape[-1])])
 
-        return Batch(pad(self.tokens), pad(self.mask), pad(self.targets), pad(self.target_mask), self.weight)
+        of_source = (pad(array, time) for array in (self.tokens, self.mask))
+        of_target = (pad(a, time if target_time is None else target_time) for a in (self.targets, self.target_mask))
+        return Batch(*of_source, *of_target, self.weight)
 
 
 def frame_transduction(

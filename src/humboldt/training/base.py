@@ -23,11 +23,15 @@ Arrays = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Schedule:
-    """A factor on every member's learning rate: linear from `start` to 1 over `warm_up` steps, then as `decay` says."""
+    """A factor on every member's learning rate: linear from `start` to 1 over `warm_up` steps, then as `decay` says.
+
+    `first`: the number of the first step. It is 0 where the rate follows from how many steps are done, as in fairseq.
+    """
 
     warm_up: int
     start: float = 0.0
     decay: Literal["none", "inverse_square_root"] = "inverse_square_root"
+    first: Literal[0, 1] = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +45,7 @@ class Recipe:
     nesterov: bool = False  # of SGD with momentum
     gradient_clip: float | None = 1.0  # largest norm of a member's whole gradient
     precision: Literal["float32", "bfloat16"] = "float32"  # of the network's arithmetic; weights and loss stay float32
-    loss: Literal["mean", "sum"] = "mean"  # over the target symbols of one example
+    loss: Literal["mean", "sum", "pooled"] = "mean"  # of an example's symbols; pooled: over all symbols of the batch
     schedule: Schedule | None = None
 
 
@@ -62,12 +66,17 @@ class AbstractProblem(ABC):
     - `input_size`: how many token ids a model reads; `num_symbols` of them are symbols, larger ids are marks.
     - `output_size`: how many symbols it chooses its answers from.
     - `batch_size`: rows of a training batch. `longest`: most time steps that any training batch can have.
-    - `buckets`: the padded lengths that training batches are given; `None` lets the engine choose.
+    - `longest_target`: the same for targets, where they have a time axis of their own.
+    - `buckets`: the padded lengths that training batches are given; `None` lets the engine choose. Where targets have a
+      time axis of their own, pairs of lengths.
+    - `start`: the token that a sequence-to-sequence model is told first, where the symbol before the first would be.
+    - `end`: the target symbol after which an output is complete.
     - `answers_from`: the token after which a model is told its own previous answers, where it is told them.
     - `test_dropout_seed`: seed of the dropout in tests, where it stays on in tests.
     - `milestones`: the steps of training at which members are looked at; see `Job.milestone`.
     - `has_own_examples`: whether every member has training examples of its own. The arrays of `batch` then begin with
       an axis of members.
+    - `has_one_batch`: whether every step has the same batch.
     """
 
     kind: ClassVar[ProblemKind]
@@ -77,11 +86,15 @@ class AbstractProblem(ABC):
     num_symbols: int
     batch_size: int
     longest: int
-    buckets: tuple[int, ...] | None = None
+    longest_target: int | None = None
+    buckets: tuple[int, ...] | tuple[tuple[int, int], ...] | None = None
+    start: int | None = None
+    end: int | None = None
     answers_from: int | None = None
     test_dropout_seed: int | None = None
     milestones: tuple[int, ...] = ()
     has_own_examples: bool = False
+    has_one_batch: bool = False
 
     @abstractmethod
     def batch(self, step: int) -> Batch:
@@ -113,11 +126,17 @@ class AbstractPredictor(ABC):
         raise self._lacks("say which symbols are right")
 
     def nats(self, batch: Batch) -> np.ndarray:
-        """Minus the log-probability of the target symbols of each row, shape `(member, batch)`."""
+        """Minus the log-probability of the target symbols of each row, shape `(member, batch)`.
+
+        The arrays of the batch may begin with an axis of members.
+        """
         raise self._lacks("give probabilities")
 
     def outputs(self, batch: Batch, longest: int) -> np.ndarray:
-        """Greedy outputs of at most `longest` symbols for each source, shape `(member, batch, longest)`."""
+        """Greedy outputs of at most `longest` symbols for each source, shape `(member, batch, longest)`.
+
+        From the end symbol on, everything is the end symbol. An output without one did not come to an end.
+        """
         raise self._lacks("generate outputs")
 
     def stepper(self, member: int, *, longest: int, most_memory: int) -> tuple[Any, int]:

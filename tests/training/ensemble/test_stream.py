@@ -19,13 +19,13 @@ def test_buckets_end_at_the_longest_and_are_few(longest: int):
 
 
 def test_a_chunk_holds_the_batches_each_in_its_bucket():
-    clock, examples = make_chunk(stream, 3, 6, 5, (4, 8))
+    clock, examples = make_chunk(stream, 3, 6, 5, ((4, 4), (8, 8)))
     assert clock.step.tolist() == [3, 4, 5, 6, 7]
     assert clock.bucket.tolist() == [1, 1, 1, 2, 2]  # times 5, 6, 7, then filling
     assert examples.tokens.shape == (5, 2, 8)
     np.testing.assert_array_equal(examples.tokens[1, :, :6], stream(4).tokens)
     assert not examples.mask[1, :, 6:].any() and not examples.target_mask[1, :, 6:].any()
-    assert make_chunk(stream, 0, 1, 1, (4, 8)).clock.bucket.tolist() == [0]
+    assert make_chunk(stream, 0, 1, 1, ((4, 4), (8, 8))).clock.bucket.tolist() == [0]
 
 
 def test_examples_of_members_come_before_steps():
@@ -35,7 +35,7 @@ def test_examples_of_members_come_before_steps():
         three["tokens"] = three["tokens"] + np.arange(3)[:, None, None]
         return Batch(**three)
 
-    examples = make_chunk(own, 0, 3, 4, (8,), has_own_examples=True).examples
+    examples = make_chunk(own, 0, 3, 4, ((8, 8),), has_own_examples=True).examples
     assert examples.tokens.shape == (3, 4, 2, 8) and examples.weight.shape == (3, 4, 2)
     np.testing.assert_array_equal(examples.tokens[2, 1, :, :3], stream(1).tokens + 2)
 

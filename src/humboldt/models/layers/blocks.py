@@ -1,7 +1,7 @@
 """Transformer blocks for one example, and several of them one after the other.
 
 Normalisation comes after each residual connection, as in the original (Vaswani et al. 2017) and in the released code of
-Delétang et al. (2023), whose other choices are the defaults: no biases in attention, dropout only on what enters a
+Delétang et al. (2023), whose other choices are the defaults, too: no biases in attention, dropout only on what enters a
 residual connection.
 """
 
@@ -32,6 +32,8 @@ class BlockOptions:
     - `dropout`: on what enters a residual connection. `inner_dropout`: on attention matrices and inside the
       feed-forward layer, where PyTorch's blocks have it too.
     - `use_bias`: whether the linear layers of attention have biases (PyTorch's do).
+    - `norm_first`: whether normalisation comes before each layer instead of after its residual connection.
+    - `cross_positions`: whether `positions` acts in the attention to the encoder, too.
     """
 
     width: int
@@ -41,13 +43,16 @@ class BlockOptions:
     dropout: float = 0.1
     inner_dropout: float = 0.0
     use_bias: bool = False
+    norm_first: bool = False
+    norm_epsilon: float = 1e-5
+    cross_positions: bool = True
 
-    def attention(self, *, relative_offset: int = 0, key: PRNGKeyArray) -> Attention:
+    def attention(self, *, is_cross: bool = False, relative_offset: int = 0, key: PRNGKeyArray) -> Attention:
         """One attention layer."""
         return Attention(
             self.width,
             self.num_heads,
-            positions=self.positions,
+            positions=self.positions if self.cross_positions or not is_cross else "none",
             use_bias=self.use_bias,
             weight_dropout=self.inner_dropout,
             relative_offset=relative_offset,
@@ -60,7 +65,7 @@ class BlockOptions:
 
     def add_norm(self) -> AddNorm:
         """What comes after each of them."""
-        return AddNorm(self.width, self.dropout)
+        return AddNorm(self.width, self.dropout, is_first=self.norm_first, epsilon=self.norm_epsilon)
 
 
 class Block(eqx.Module):
@@ -83,22 +88,28 @@ class Block(eqx.Module):
     ) -> tuple[Float[Array, "time width"], dict[str, Array]]:
         """The tokens after the block (also as `states`), and its `attention` matrices."""
         k_weights, k_attention, k_inner, k_feed_forward = split_or_none(key, 4)
-        attended, weights = self.attention(x, self.attention.remember(x), mask, key=k_weights)
+        asking = self.after_attention.enter(x)
+        attended, weights = self.attention(asking, self.attention.remember(asking), mask, key=k_weights)
         x = self.after_attention(x, attended, key=k_attention)
-        y = self.feed_forward(x, key=k_inner)
+        y = self.feed_forward(self.after_feed_forward.enter(x), key=k_inner)
         x = self.after_feed_forward(x, y, key=k_feed_forward)
         return x, {"attention": weights, "states": x}
 
 
 class Blocks(eqx.Module):
-    """Several blocks, one after the other. With `causal`, a token sees only itself and what stands left of it."""
+    """Several blocks, one after the other. With `causal`, a token sees only itself and what stands left of it; with
+    `shared`, it is one block several times."""
 
     blocks: Block
     causal: bool = eqx.field(static=True)
+    times: int = eqx.field(static=True)
 
-    def __init__(self, num_layers: int, options: BlockOptions, *, causal: bool = False, key: PRNGKeyArray) -> None:
-        self.blocks = make_layers(lambda key: Block(options, key=key), num_layers, key=key)
+    def __init__(
+        self, num_layers: int, options: BlockOptions, *, causal: bool = False, shared: bool = False, key: PRNGKeyArray
+    ) -> None:
+        self.blocks = make_layers(lambda key: Block(options, key=key), 1 if shared else num_layers, key=key)
         self.causal = causal
+        self.times = num_layers if shared else 1
 
     def __call__(
         self, x: Float[Array, "time width"], mask: Bool[Array, " time"], *, key: PRNGKeyArray | None = None
@@ -111,7 +122,8 @@ class Blocks(eqx.Module):
         visible = jnp.broadcast_to(mask[None, :], (time, time))
         if self.causal:
             visible = visible & jnp.tri(time, dtype=bool)
-        return over_layers(self.blocks, lambda block, x, _, key: block(x, visible, key=key), x, key=key)
+        blocks = repeated(self.blocks, self.times)
+        return over_layers(blocks, lambda block, x, _, key: block(x, visible, key=key), x, key=key)
 
 
 def make_layers(make: Callable[[PRNGKeyArray], L], num_layers: int, *, key: PRNGKeyArray) -> L:
@@ -120,6 +132,13 @@ def make_layers(make: Callable[[PRNGKeyArray], L], num_layers: int, *, key: PRNG
     One compiled layer is run over that axis (see `over_layers`): a network of 25 layers compiles as fast as one of 2.
     """
     return eqx.filter_vmap(make)(jax.random.split(key, num_layers))
+
+
+def repeated(layers: L, times: int) -> L:
+    """One layer as so many with the same weights."""
+    if times == 1:
+        return layers
+    return jax.tree.map(lambda x: jnp.repeat(x, times, 0) if eqx.is_array(x) else x, layers)
 
 
 def over_layers(

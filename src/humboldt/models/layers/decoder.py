@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from humboldt.models.layers.attention import Attention, KeysValues
-from humboldt.models.layers.blocks import BlockOptions, make_layers, over_layers
+from humboldt.models.layers.blocks import BlockOptions, make_layers, over_layers, repeated
 from humboldt.models.layers.dropout import split_or_none
 from humboldt.models.layers.feed_forward import FeedForward
 from humboldt.models.layers.normalisation import AddNorm
@@ -28,7 +28,7 @@ class DecoderBlock(eqx.Module):
         k_attention, k_cross, k_feed_forward = jax.random.split(key, 3)
         self.attention = options.attention(relative_offset=relative_offset, key=k_attention)
         self.after_attention = options.add_norm()
-        self.cross = options.attention(key=k_cross)
+        self.cross = options.attention(is_cross=True, key=k_cross)
         self.after_cross = options.add_norm()
         self.feed_forward = options.feed_forward(key=k_feed_forward)
         self.after_feed_forward = options.add_norm()
@@ -45,18 +45,26 @@ class DecoderBlock(eqx.Module):
     ) -> tuple[Float[Array, "new width"], dict[str, Any]]:
         """The tokens at `first, first + 1, ...` after the block; see `Decoder`."""
         k_attention, k_cross, k_feed_forward = split_or_none(key, 3)
-        past = _written(past, self.attention.remember(x, first=first), first)
+        # Keys of their own, so that networks without dropout inside of layers are given the same ones as ever.
+        k_weights, k_cross_weights, k_inner = split_or_none(None if key is None else jax.random.fold_in(key, 1), 3)
+        asking = self.after_attention.enter(x)
+        past = _written(past, self.attention.remember(asking, first=first), first)
         num_positions = len(past.keys)
         places = first + jnp.arange(len(x))
         visible = places[:, None] >= jnp.arange(num_positions)[None, :]
-        attended, attention = self.attention(x, past, visible, first=first, num_positions=num_positions)
+        attended, attention = self.attention(
+            asking, past, visible, first=first, num_positions=num_positions, key=k_weights
+        )
         x = self.after_attention(x, attended, key=k_attention)
 
         visible = jnp.broadcast_to(source_mask[None, :], (len(x), len(source_mask)))
-        attended, cross = self.cross(x, source, visible, first=first, num_positions=num_positions)
+        attended, cross = self.cross(
+            self.after_cross.enter(x), source, visible, first=first, num_positions=num_positions, key=k_cross_weights
+        )
         x = self.after_cross(x, attended, key=k_cross)
 
-        x = self.after_feed_forward(x, self.feed_forward(x), key=k_feed_forward)
+        y = self.feed_forward(self.after_feed_forward.enter(x), key=k_inner)
+        x = self.after_feed_forward(x, y, key=k_feed_forward)
         return x, {"attention": attention, "cross_attention": cross, "states": x, "past": past}
 
 
@@ -77,21 +85,36 @@ class Decoder(eqx.Module):
     """
 
     blocks: DecoderBlock
+    times: int = eqx.field(static=True)  # that one block is run; see `Blocks`
 
-    def __init__(self, num_layers: int, options: BlockOptions, *, relative_offset: int = 0, key: PRNGKeyArray) -> None:
+    def __init__(
+        self,
+        num_layers: int,
+        options: BlockOptions,
+        *,
+        shared: bool = False,
+        relative_offset: int = 0,
+        key: PRNGKeyArray,
+    ) -> None:
         self.blocks = make_layers(
-            lambda key: DecoderBlock(options, relative_offset=relative_offset, key=key), num_layers, key=key
+            lambda key: DecoderBlock(options, relative_offset=relative_offset, key=key),
+            1 if shared else num_layers,
+            key=key,
         )
+        self.times = num_layers if shared else 1
+
+    def _layers(self) -> DecoderBlock:
+        return repeated(self.blocks, self.times)
 
     def remember(self, encoded: Float[Array, "source width"]) -> KeysValues:
         """Keys and values of the source, for every layer: made once, whatever the number of steps."""
-        return eqx.filter_vmap(lambda block: block.cross.remember(encoded))(self.blocks)
+        return eqx.filter_vmap(lambda block: block.cross.remember(encoded))(self._layers())
 
     def empty_past(self, num_positions: int) -> KeysValues:
         """Room for the keys and values of so many tokens, in every layer."""
         attention = self.blocks.attention
         num_layers, width, _ = attention.key.weight.shape
-        zeros = jnp.zeros((num_layers, num_positions, attention.num_heads, width // attention.num_heads))
+        zeros = jnp.zeros((num_layers * self.times, num_positions, attention.num_heads, width // attention.num_heads))
         return KeysValues(zeros, zeros)
 
     def __call__(
@@ -120,4 +143,4 @@ class Decoder(eqx.Module):
             source, past = remembered
             return block(x, source, source_mask, past, first=first, key=key)
 
-        return over_layers(self.blocks, apply, x, (source, past), key=key)
+        return over_layers(self._layers(), apply, x, (source, past), key=key)

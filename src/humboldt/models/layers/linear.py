@@ -71,7 +71,9 @@ def uniform_linear(
 def uniform_like(layer: Linear, bound: float, *, bias_bound: float, key: PRNGKeyArray) -> Linear:
     """The same layer (or, with leading axes, layers), its weight uniform within ± `bound` and its bias likewise."""
     k_weight, k_bias = jax.random.split(key)
-    assert layer.bias is not None
     weight = jax.random.uniform(k_weight, layer.weight.shape, minval=-bound, maxval=bound)
+    layer = eqx.tree_at(lambda layer: layer.weight, layer, weight)
+    if layer.bias is None:
+        return layer
     bias = jax.random.uniform(k_bias, layer.bias.shape, minval=-bias_bound, maxval=bias_bound)
-    return eqx.tree_at(lambda layer: (layer.weight, layer.bias), layer, (weight, bias))
+    return eqx.tree_at(lambda layer: layer.bias, layer, bias)

@@ -18,13 +18,22 @@ def wave_rates(size: int) -> Float[np.ndarray, " half"]:
     return (10_000.0 ** (-np.arange(0, size, 2) / size)).astype(np.float32)
 
 
-def sinusoids(positions: Int[Array, " time"], size: int) -> Float[Array, "time size"]:
+def fairseq_wave_rates(size: int) -> Float[np.ndarray, " half"]:
+    """The same as fairseq has it: the last one is 1 / 10,000 itself."""
+    half = size // 2
+    return (10_000.0 ** (-np.arange(half) / max(1, half - 1))).astype(np.float32)
+
+
+def sinusoids(
+    positions: Int[Array, " time"], size: int, rates: Float[np.ndarray, " half"] | None = None
+) -> Float[Array, "time size"]:
     """Sines, then cosines, of each position at rates `10000^(-2i / size)` (Vaswani et al. 2017).
 
     Vaswani et al. alternate the two. The order means nothing to the linear layer that follows; this one is the
     released code's.
     """
-    angles = positions.astype(jnp.float32)[:, None] * wave_rates(size)[None, :]
+    rates = wave_rates(size) if rates is None else rates
+    angles = positions.astype(jnp.float32)[:, None] * rates[None, :]
     return jnp.concatenate([jnp.sin(angles), jnp.cos(angles)], -1)
 
 

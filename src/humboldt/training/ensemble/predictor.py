@@ -13,6 +13,7 @@ from humboldt.languages import Batch
 from humboldt.models.networks.parameters import count_parameters
 from humboldt.models.stepping import make_stepper
 from humboldt.training.base import AbstractPredictor, AbstractProblem
+from humboldt.training.ensemble.decode import greedy_outputs, nats_of_targets
 from humboldt.training.ensemble.evaluate import evaluate
 
 
@@ -35,14 +36,23 @@ class EnsemblePredictor(AbstractPredictor):
         return found
 
     def nats(self, batch: Batch) -> np.ndarray:
-        def of(member: int) -> np.ndarray:
-            weights = jax.tree.map(lambda x: x[member], self.weights)
-            tokens, mask = jnp.asarray(batch.tokens), jnp.asarray(batch.mask)
-            logarithms = np.asarray(_log_probabilities(weights, self.static, tokens, mask), np.float64)
-            said = np.take_along_axis(logarithms, batch.targets[..., None], 2)[..., 0]
-            return -np.where(batch.target_mask, said, 0).sum(1)
+        if self.problem.start is None:
+            return np.stack([self._nats(member, batch) for member in range(self.num_members)])
+        return nats_of_targets(self.weights, self.static, batch, start=self.problem.start)
 
-        return np.stack([of(member) for member in range(self.num_members)])
+    def _nats(self, member: int, batch: Batch) -> np.ndarray:
+        """As stored results were computed, to the last bit: for these, all log-probabilities leave the program."""
+        weights = jax.tree.map(lambda x: x[member], self.weights)
+        tokens, mask = jnp.asarray(batch.tokens), jnp.asarray(batch.mask)
+        logarithms = np.asarray(_log_probabilities(weights, self.static, tokens, mask), np.float64)
+        said = np.take_along_axis(logarithms, batch.targets[..., None], 2)[..., 0]
+        return -np.where(batch.target_mask, said, 0).sum(1)
+
+    def outputs(self, batch: Batch, longest: int) -> np.ndarray:
+        start, end = self.problem.start, self.problem.end
+        if start is None or end is None:
+            return super().outputs(batch, longest)
+        return greedy_outputs(self.weights, self.static, batch, start=start, end=end, longest=longest)
 
     def model(self, member: int) -> Any:
         """One member as a network, its weights in NumPy."""

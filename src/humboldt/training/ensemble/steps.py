@@ -61,12 +61,22 @@ class Curve(NamedTuple):
     accuracy: Float[Array, "*members step"]
 
 
+def told_before(targets: Int[Array, " time"], start: int) -> Int[Array, " time"]:
+    """What a sequence-to-sequence model is told when it is asked for each of the targets: the one before."""
+    return jnp.concatenate([jnp.full(1, start, targets.dtype), targets[:-1]])
+
+
+def nats_per_symbol(logits: Float[Array, "time out"], targets: Int[Array, " time"]) -> Float[Array, " time"]:
+    """Minus the log-probability of each target."""
+    log_probabilities = jax.nn.log_softmax(logits.astype(jnp.float32))
+    return -jnp.take_along_axis(log_probabilities, targets[:, None], 1)[:, 0]
+
+
 def example_loss(
     logits: Float[Array, "time out"], targets: Int[Array, " time"], mask: Bool[Array, " time"], reduction: str
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
     """Cross-entropy in nats (mean or sum) and share of correct symbols of one example, over the symbols that count."""
-    log_probabilities = jax.nn.log_softmax(logits.astype(jnp.float32))
-    nats = -jnp.take_along_axis(log_probabilities, targets[:, None], 1)[:, 0]
+    nats = nats_per_symbol(logits, targets)
     count = jnp.maximum(mask.sum(), 1).astype(nats.dtype)
     total = jnp.where(mask, nats, 0.0).sum()
     correct = (mask & (logits.argmax(-1) == targets)).sum().astype(nats.dtype) / count
@@ -85,26 +95,48 @@ def transformation(recipe: Recipe) -> optax.GradientTransformation:
 
 def learning_rate_factor(schedule: Schedule, step: Int[Array, ""]) -> Float[Array, ""]:
     """What the learning rate of step number `step` (counted from 0) is multiplied by."""
-    done = (step + 1).astype(jnp.float32)
+    done = (step + schedule.first).astype(jnp.float32)
     rising = schedule.start + (1 - schedule.start) * done / schedule.warm_up
-    falling = jnp.sqrt(schedule.warm_up / done) if schedule.decay == "inverse_square_root" else jnp.ones_like(done)
+    falling = (
+        jnp.sqrt(schedule.warm_up / jnp.maximum(done, 1))
+        if schedule.decay == "inverse_square_root"
+        else jnp.ones_like(done)
+    )
     return jnp.where(done < schedule.warm_up, rising, falling)
 
 
+def all_logits(
+    model: PyTree, batch: Examples, start: int | None, keys: PRNGKeyArray | None
+) -> Float[Array, "batch target_time out"]:
+    """What a model says to every row of a batch. With `start`, it is a sequence-to-sequence model, which is told the
+    symbol before each that it is asked for."""
+    if start is None:
+        return jax.vmap(lambda tokens, mask, key: model(tokens, mask, key=key))(batch.tokens, batch.mask, keys)
+
+    def of_row(tokens: Array, mask: Array, targets: Array, target_mask: Array, key: Any) -> Array:
+        return model(tokens, mask, told_before(targets, start), target_mask, key=key)
+
+    return jax.vmap(of_row)(batch.tokens, batch.mask, batch.targets, batch.target_mask, keys)
+
+
 def train_step(
-    static: PyTree, recipe: Recipe, learner: Learners, values: MemberValues, step: Int[Array, ""], batch: Examples
+    work: "Work", learner: Learners, values: MemberValues, step: Int[Array, ""], batch: Examples
 ) -> tuple[Learners, tuple[Array, Array]]:
     """One step of one member on one batch."""
+    static, recipe = work.static, work.recipe
 
     def loss_of(weights: PyTree) -> tuple[Array, tuple[Array, Array]]:
         model = eqx.combine(jax.tree.map(lambda w: w.astype(recipe.precision), weights), static)
         keys = jax.random.split(jax.random.fold_in(values.key, step), len(batch.tokens))
-        logits = jax.vmap(lambda tokens, mask, key: model(tokens, mask, key=key))(batch.tokens, batch.mask, keys)
+        logits = all_logits(model, batch, work.start, keys)
         losses, corrects = jax.vmap(example_loss, (0, 0, 0, None))(
             logits, batch.targets, batch.target_mask, recipe.loss
         )
         share = batch.weight / batch.weight.sum()
-        loss, accuracy = (share * losses).sum(), (share * corrects).sum()
+        accuracy = (share * corrects).sum()
+        if recipe.loss == "pooled":
+            share = batch.weight / (batch.weight * batch.target_mask.sum(1).astype(batch.weight.dtype)).sum()
+        loss = (share * losses).sum()
         leaves = jax.tree.leaves(weights)
         penalty = values.l1 * sum(jnp.abs(x).sum() for x in leaves) + values.l2 * sum((x**2).sum() for x in leaves)
         return loss + penalty, (loss, accuracy)
@@ -132,8 +164,10 @@ class Work(NamedTuple):
 
     static: PyTree
     recipe: Recipe
-    buckets: tuple[int, ...]
+    buckets: tuple[tuple[int, int], ...]  # padded lengths of sources and of targets
+    start: int | None  # what a sequence-to-sequence model is told first
     has_own_examples: bool
+    has_one_batch: bool  # the arrays of `chunk.examples` then have no axis of steps
     values: MemberValues
     chunk: Chunk
 
@@ -148,18 +182,21 @@ def train_chunk(work: Work, learners: Learners) -> tuple[Learners, Curve]:
     """
 
     def member(learner: Learners, values: MemberValues, clock: Clock, examples: Examples) -> tuple[Learners, Curve]:
-        def step(learner: Learners, inputs: tuple[Clock, Examples]) -> tuple[Learners, Any]:
+        def step(learner: Learners, inputs: tuple[Clock, Examples | None]) -> tuple[Learners, Any]:
             now, batch = inputs
+            batch = examples if batch is None else batch
 
-            def at(time: int) -> Any:
+            def at(lengths: tuple[int, int]) -> Any:
+                time, target_time = lengths
+
                 def branch(learner: Learners, batch: Examples) -> Any:
                     short = batch._replace(
                         tokens=batch.tokens[:, :time],
                         mask=batch.mask[:, :time],
-                        targets=batch.targets[:, :time],
-                        target_mask=batch.target_mask[:, :time],
+                        targets=batch.targets[:, :target_time],
+                        target_mask=batch.target_mask[:, :target_time],
                     )
-                    return train_step(work.static, work.recipe, learner, values, now.step, short)
+                    return train_step(work, learner, values, now.step, short)
 
                 return branch
 
@@ -169,7 +206,7 @@ def train_chunk(work: Work, learners: Learners) -> tuple[Learners, Curve]:
 
             return jax.lax.switch(now.bucket, [*map(at, work.buckets), nothing], learner, batch)
 
-        learner, (loss, accuracy) = jax.lax.scan(step, learner, (clock, examples))
+        learner, (loss, accuracy) = jax.lax.scan(step, learner, (clock, None if work.has_one_batch else examples))
         return learner, Curve(loss, accuracy)
 
     axes = (0, 0, None, 0 if work.has_own_examples else None)

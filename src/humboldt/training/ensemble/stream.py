@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,20 +23,38 @@ def buckets_for(longest: int, *, most: int = 8) -> tuple[int, ...]:
     return (*range(step, longest, step), longest)
 
 
+def bucket_of(batch: Batch, buckets: Sequence[tuple[int, int]]) -> int:
+    """The first bucket in which both its sources and its targets have room."""
+    for index, (time, target_time) in enumerate(buckets):
+        if batch.time <= time and batch.target_time <= target_time:
+            return index
+    raise ValueError(f"a batch of {batch.time} and {batch.target_time} steps is longer than all of {buckets}")
+
+
 def make_chunk(
-    stream: Stream, first: int, last: int, size: int, buckets: tuple[int, ...], *, has_own_examples: bool = False
+    stream: Stream,
+    first: int,
+    last: int,
+    size: int,
+    buckets: Sequence[tuple[int, int]],
+    *,
+    has_own_examples: bool = False,
+    has_one_batch: bool = False,
 ) -> Chunk:
-    """Batches `first`..`last - 1`, filled up to `size` steps."""
-    time = buckets[-1]
-    batches = [stream(i) for i in range(first, last)]
-    bucket = [int(np.searchsorted(buckets, batch.time)) for batch in batches]
-    batches = [batch.padded(time) for batch in batches]
-    filling = size - len(batches)
-    batches += [batches[-1]] * filling
-    arrays: dict[str, Any] = {  # NumPy arrays: the compiled program takes them as they are
-        name: np.stack([getattr(batch, name) for batch in batches], 1 if has_own_examples else 0)
-        for name in Examples._fields
-    }
+    """Batches `first`..`last - 1`, filled up to `size` steps. With `has_one_batch`, they are all the first one."""
+    batches = [stream(first)] if has_one_batch else [stream(i) for i in range(first, last)]
+    bucket = [bucket_of(batch, buckets) for batch in batches]
+    bucket = bucket * (last - first) if has_one_batch else bucket
+    batches = [batch.padded(*buckets[-1]) for batch in batches]
+    filling = size - (last - first)
+    if has_one_batch:
+        arrays: dict[str, Any] = {name: getattr(batches[0], name) for name in Examples._fields}
+    else:  # NumPy arrays: the compiled program takes them as they are
+        batches += [batches[-1]] * filling
+        arrays = {
+            name: np.stack([getattr(batch, name) for batch in batches], 1 if has_own_examples else 0)
+            for name in Examples._fields
+        }
     steps: Any = np.arange(first, first + size, dtype=np.int32)
     return Chunk(Clock(steps, np.array(bucket + [len(buckets)] * filling, np.int32)), Examples(**arrays))  # pyright: ignore[reportArgumentType]
 

@@ -86,7 +86,7 @@ class Ensemble:
         _, self.static = eqx.partition(build(jax.random.key(0)), eqx.is_inexact_array)
         # Compiling for an accelerator takes several times longer than for a CPU, and its time is dear.
         most = 8 if jax.default_backend() == "cpu" else 4
-        self.buckets = problem.buckets or buckets_for(problem.longest, most=most)
+        self.buckets = _as_pairs(problem.buckets or buckets_for(problem.longest, most=most), problem.longest_target)
         self.chunk_steps = min(CHUNK_STEPS, recipe.steps)
         self.spans = spans(recipe.steps, self.chunk_steps, problem.milestones)
 
@@ -105,8 +105,16 @@ class Ensemble:
         return self._chunk(*self.spans[index])
 
     def _chunk(self, first: int, last: int) -> Chunk:
-        own = self.problem.has_own_examples
-        return make_chunk(self._batch, first, last, self.chunk_steps, self.buckets, has_own_examples=own)
+        problem = self.problem
+        return make_chunk(
+            self._batch,
+            first,
+            last,
+            self.chunk_steps,
+            self.buckets,
+            has_own_examples=problem.has_own_examples,
+            has_one_batch=problem.has_one_batch,
+        )
 
     def _batch(self, step: int) -> Any:
         batch = self.problem.batch(step)
@@ -121,8 +129,18 @@ class Ensemble:
     def advance(self, learners: Learners, chunk: Chunk) -> tuple[Learners, Curve]:
         """One call of the compiled program. `learners` is used up."""
         recipe = replace(self.recipe, steps=self.chunk_steps)  # however many calls there are, the program is the same
-        own = self.problem.has_own_examples
-        return train_chunk(Work(self.static, recipe, self.buckets, own, self.values, chunk), learners)
+        problem = self.problem
+        work = Work(
+            static=self.static,
+            recipe=recipe,
+            buckets=self.buckets,
+            start=problem.start,
+            has_own_examples=problem.has_own_examples,
+            has_one_batch=problem.has_one_batch,
+            values=self.values,
+            chunk=chunk,
+        )
+        return train_chunk(work, learners)
 
     def seconds_per_step(self, sample: int = 10) -> float:
         """A measured estimate: compiles, then times a few steps of fresh members (which are thrown away)."""
@@ -231,6 +249,11 @@ class Ensemble:
 def _where(condition: Array, new: Array, old: Array) -> Array:
     """The new weights of the members that a condition holds for, the old ones of the others."""
     return jnp.where(condition.reshape(-1, *[1] * (new.ndim - 1)), new, old)
+
+
+def _as_pairs(buckets: Sequence[Any], longest_target: int | None) -> tuple[tuple[int, int], ...]:
+    """Lengths of sources and targets. Where only one is given, targets lie on the same axis, or have one length."""
+    return tuple(one if isinstance(one, tuple) else (one, longest_target or one) for one in buckets)
 
 
 def spans(steps: int, most: int, milestones: Sequence[int] = ()) -> list[tuple[int, int]]:

@@ -1,0 +1,1 @@
+"""Networks that read a source and write a target, each on a time axis of its own."""

@@ -1,0 +1,210 @@
+"""Convolutions with gates, encoder and decoder, attention in every layer (Gehring et al. 2017, as fairseq has it)."""
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from humboldt.models.layers.dropout import dropout, split_or_none
+from humboldt.models.layers.linear import look_up
+from humboldt.models.networks.sequence_to_sequence.base import AbstractSequenceToSequence
+
+HALF = 0.5**0.5  # a sum of two is scaled by this, to keep its variance
+
+
+class NormedLinear(eqx.Module):
+    """`x @ (scale * direction / |direction|) + bias`: a linear layer with weight normalisation (Salimans and Kingma
+    2016). The norm is that of each output's weights, and `scale` begins as the norm."""
+
+    direction: Float[Array, "in out"]
+    scale: Float[Array, " out"]
+    bias: Float[Array, " out"]
+
+    def __init__(self, in_size: int, out_size: int, *, gain: float = 1.0, key: PRNGKeyArray) -> None:
+        self.direction = jax.random.normal(key, (in_size, out_size)) * (gain / in_size) ** 0.5
+        self.scale = jnp.linalg.norm(self.direction, axis=0)
+        self.bias = jnp.zeros(out_size)
+
+    def __call__(self, x: Float[Array, "time in"]) -> Float[Array, "time out"]:
+        length = jnp.sqrt((self.direction.astype(jnp.float32) ** 2).sum(0))  # of thousands of numbers
+        weight = self.direction * (self.scale / length.astype(self.scale.dtype))[None]
+        return x @ weight + self.bias[None]
+
+
+class Embedding(eqx.Module):
+    """One learned vector for the token, another for its place; the sum of both."""
+
+    tokens: Float[Array, "token size"]
+    places: Float[Array, "place size"]
+
+    def __init__(self, num_tokens: int, num_places: int, size: int, *, key: PRNGKeyArray) -> None:
+        k_tokens, k_places = jax.random.split(key)
+        self.tokens = 0.1 * jax.random.normal(k_tokens, (num_tokens, size))
+        self.places = 0.1 * jax.random.normal(k_places, (num_places, size))
+
+    def __call__(self, tokens: Int[Array, " time"], first: Int[Array, ""] | int = 0) -> Float[Array, "time size"]:
+        places = self.places.at[first + jnp.arange(len(tokens))].get(mode="clip")
+        return look_up(self.tokens, tokens) + places
+
+
+class Convolution(eqx.Module):
+    """A convolution of some width, then a gated linear unit; and the residual connection's projection where the number
+    of channels changes."""
+
+    linear: NormedLinear  # of all places that one output sees, side by side
+    projection: NormedLinear | None
+    width: int = eqx.field(static=True)
+
+    def __init__(self, in_size: int, out_size: int, width: int, *, dropout: float, key: PRNGKeyArray) -> None:
+        k_linear, k_projection = jax.random.split(key)
+        self.linear = NormedLinear(width * in_size, 2 * out_size, gain=4 * (1 - dropout), key=k_linear)
+        self.projection = None if in_size == out_size else NormedLinear(in_size, out_size, key=k_projection)
+        self.width = width
+
+    def __call__(self, x: Float[Array, "time in"], before: int) -> Float[Array, "time out"]:
+        """What stands `before` places before each, and what follows it, are seen; beyond the ends are zeros."""
+        time = len(x)
+        padded = jnp.pad(x, ((before, self.width - 1 - before), (0, 0)))
+        seen = jnp.concatenate([padded[i : i + time] for i in range(self.width)], -1)
+        return jax.nn.glu(self.linear(seen))
+
+    def residual(self, x: Float[Array, "time in"]) -> Float[Array, "time out"]:
+        """What is added to the output."""
+        return x if self.projection is None else self.projection(x)
+
+
+class Attention(eqx.Module):
+    """Scaled by nothing on the way in, and by the square root of the source's length on the way out."""
+
+    inwards: NormedLinear
+    outwards: NormedLinear
+
+    def __init__(self, channels: int, size: int, *, key: PRNGKeyArray) -> None:
+        k_inwards, k_outwards = jax.random.split(key)
+        self.inwards = NormedLinear(channels, size, key=k_inwards)
+        self.outwards = NormedLinear(size, channels, key=k_outwards)
+
+    def __call__(
+        self, x: Float[Array, "time channel"], target: Float[Array, "time size"], memory: "Memory"
+    ) -> Float[Array, "time channel"]:
+        queries = (self.inwards(x) + target) * HALF
+        scores = queries @ memory.keys.T
+        weights = jax.nn.softmax(jnp.where(memory.mask[None], scores, jnp.finfo(scores.dtype).min))
+        length = jnp.sqrt(memory.mask.sum().astype(jnp.float32)).astype(x.dtype)
+        return (self.outwards(weights @ memory.values * length) + x) * HALF
+
+
+class Memory(NamedTuple):
+    """What the decoder attends to."""
+
+    keys: Float[Array, "source size"]
+    values: Float[Array, "source size"]
+    mask: Bool[Array, " source"]
+
+
+class Decoding(NamedTuple):
+    """Where decoding stands: for every layer, its inputs at the last few places."""
+
+    place: Int[Array, ""]
+    memory: Memory
+    seen: tuple[Float[Array, "width channel"], ...]
+
+
+class ConvolutionSequenceToSequence(AbstractSequenceToSequence):
+    """Convolutions over the source, and over what was written so far.
+
+    `channels` and `widths` have an entry for each layer, the same in encoder and decoder.
+    """
+
+    source_embedding: Embedding
+    target_embedding: Embedding
+    source_in: NormedLinear
+    source_out: NormedLinear
+    target_in: NormedLinear
+    target_out: NormedLinear
+    readout: NormedLinear
+    encoder: tuple[Convolution, ...]
+    decoder: tuple[Convolution, ...]
+    attention: tuple[Attention, ...]
+    dropout: float = eqx.field(static=True)
+
+    def __init__(
+        self,
+        input_size: int,
+        output_size: int,
+        *,
+        embedding_size: int,
+        channels: tuple[int, ...],
+        widths: tuple[int, ...],
+        bottleneck: int,
+        num_places: int,
+        dropout: float,
+        key: PRNGKeyArray,
+    ) -> None:
+        keys = iter(jax.random.split(key, 7 + 3 * len(channels)))
+        kept = 1 - dropout
+        self.source_embedding = Embedding(input_size, num_places, embedding_size, key=next(keys))
+        self.target_embedding = Embedding(output_size, num_places, embedding_size, key=next(keys))
+        self.source_in = NormedLinear(embedding_size, channels[0], gain=kept, key=next(keys))
+        self.source_out = NormedLinear(channels[-1], embedding_size, key=next(keys))
+        self.target_in = NormedLinear(embedding_size, channels[0], gain=kept, key=next(keys))
+        self.target_out = NormedLinear(channels[-1], bottleneck, key=next(keys))
+        self.readout = NormedLinear(bottleneck, output_size, gain=kept, key=next(keys))
+        sizes = list(zip([channels[0], *channels[:-1]], channels, widths, strict=True))
+
+        def layers() -> tuple[Convolution, ...]:
+            return tuple(Convolution(i, o, w, dropout=dropout, key=next(keys)) for i, o, w in sizes)
+
+        self.encoder, self.decoder = layers(), layers()
+        self.attention = tuple(Attention(o, embedding_size, key=next(keys)) for _, o, _ in sizes)
+        self.dropout = dropout
+
+    def encode(
+        self, source: Int[Array, " source"], mask: Bool[Array, " source"], *, key: PRNGKeyArray | None = None
+    ) -> Memory:
+        k_embedding, *k_layers = split_or_none(key, 1 + len(self.encoder))
+        embedded = dropout(self.source_embedding(source), self.dropout, k_embedding)
+        x = self.source_in(embedded)
+        for layer, k in zip(self.encoder, k_layers, strict=True):
+            residual = layer.residual(x)
+            x = jnp.where(mask[:, None], x, 0.0)
+            x = layer(dropout(x, self.dropout, k), (layer.width - 1) // 2)
+            x = (x + residual) * HALF
+        x = jnp.where(mask[:, None], self.source_out(x), 0.0)
+        # Every layer of the decoder attends to it, and its gradient is kept from growing with their number.
+        x = _scale_gradient(x, 1 / (2 * len(self.attention)))
+        return Memory(x, (x + embedded) * HALF, mask)
+
+    def decode(
+        self, memory: Memory, told: Int[Array, " target"], *, key: PRNGKeyArray | None = None
+    ) -> Float[Array, "target out"]:
+        k_embedding, k_output, *k_layers = split_or_none(key, 2 + len(self.decoder))
+        embedded = dropout(self.target_embedding(told), self.dropout, k_embedding)
+        x = self.target_in(embedded)
+        for layer, attention, k in zip(self.decoder, self.attention, k_layers, strict=True):
+            y = layer(dropout(x, self.dropout, k), layer.width - 1)
+            x = (attention(y, embedded, memory) + layer.residual(x)) * HALF
+        return self.readout(dropout(self.target_out(x), self.dropout, k_output))
+
+    def start(self, memory: Memory, longest: int) -> Decoding:
+        del longest
+        sizes = [layer.linear.direction.shape[0] // layer.width for layer in self.decoder]
+        seen = [jnp.zeros((layer.width, n), memory.keys.dtype) for layer, n in zip(self.decoder, sizes, strict=True)]
+        return Decoding(jnp.zeros((), jnp.int32), memory, tuple(seen))
+
+    def step(self, state: Decoding, token: Int[Array, ""]) -> tuple[Decoding, Float[Array, " out"]]:
+        embedded = self.target_embedding(token[None], state.place)
+        x = self.target_in(embedded)
+        seen: list[Any] = []
+        for layer, attention, before in zip(self.decoder, self.attention, state.seen, strict=True):
+            seen.append(jnp.concatenate([before[1:], x]))
+            y = layer(seen[-1], layer.width - 1)[-1:]
+            x = (attention(y, embedded, state.memory) + layer.residual(x)) * HALF
+        return Decoding(state.place + 1, state.memory, tuple(seen)), self.readout(self.target_out(x))[0]
+
+
+def _scale_gradient(x: Array, factor: float) -> Array:
+    """`x`, whose gradient is `factor` times what it would be."""
+    return factor * x + jax.lax.stop_gradient((1 - factor) * x)

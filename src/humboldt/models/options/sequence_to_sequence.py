@@ -1,0 +1,25 @@
+"""Settings that sequence-to-sequence models share."""
+
+from typing import ClassVar, Literal
+
+from humboldt.models.options.attention import check_shares
+from humboldt.problems import ProblemKind
+from humboldt.settings import setting, settings
+
+Toolkit = Literal["fairseq", "opennmt"]
+"""Whose choices a network follows where its paper gives none: fairseq 0.9 or OpenNMT-py 0.6."""
+
+TOOLKIT = "what its paper leaves open (initial weights, where dropout is, order of normalisation) is as in this toolkit"
+
+
+@settings
+class AbstractSequenceToSequenceModel:
+    """What all of them have in common. Sizes are those of Kharitonov and Chaabouni (2021)."""
+
+    dropout: float = setting(0.5, "dropout", "Kharitonov and Chaabouni, section 4.1", least=0)
+
+    problems: ClassVar[tuple[ProblemKind, ...]] = (ProblemKind.SEQUENCE_TO_SEQUENCE,)
+
+    def check(self) -> None:
+        """Relations between settings."""
+        check_shares(self, "dropout")

@@ -1,0 +1,117 @@
+"""What sequence-to-sequence members say by themselves, and how likely they find what others say."""
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PyTree
+
+from humboldt.languages import Batch
+from humboldt.training.ensemble.members import over_members, pad_members
+from humboldt.training.ensemble.steps import Examples, all_logits, nats_per_symbol
+
+SOURCE_BUCKET = 16  # sources are padded to a multiple of this: few programs
+SHORTEST_CAP = 32  # symbols for which there is room at first; outputs that do not end get four times as many
+
+
+class Decoding(NamedTuple):
+    """Greedy decoding between two symbols. `said` has room for all of them; `ended` tells which rows are complete."""
+
+    time: Int[Array, ""]
+    states: PyTree
+    last: Int[Array, "*member batch"]
+    ended: Bool[Array, "*member batch"]
+    said: Int[Array, "*member batch time"]
+
+
+@eqx.filter_jit
+def _greedy(
+    weights: PyTree, static: PyTree, source: Array, mask: Array, start: int, end: int, longest: int
+) -> Int[Array, "member batch time"]:
+    """All rows of all members, one symbol after the other, until all have ended."""
+
+    def begin(weights: PyTree) -> PyTree:
+        model = eqx.combine(weights, static)
+        return jax.vmap(lambda source, mask: model.start(model.encode(source, mask), longest))(source, mask)
+
+    def advance(weights: PyTree, states: PyTree, tokens: Int[Array, " batch"]) -> tuple[PyTree, Int[Array, " batch"]]:
+        model = eqx.combine(weights, static)
+        states, logits = jax.vmap(model.step)(states, tokens)
+        return states, logits.argmax(-1).astype(jnp.int32)
+
+    def decode(begin: Any, advance: Any, weights: PyTree, shape: tuple[int, ...]) -> Int[Array, "*member batch time"]:
+        def body(now: Decoding) -> Decoding:
+            states, symbols = advance(weights, now.states, now.last)
+            symbols = jnp.where(now.ended, end, symbols)
+            said = jax.lax.dynamic_update_index_in_dim(now.said, symbols, now.time, now.said.ndim - 1)
+            return Decoding(now.time + 1, states, symbols, now.ended | (symbols == end), said)
+
+        first = Decoding(
+            jnp.zeros((), jnp.int32),
+            begin(weights),
+            jnp.full(shape, start, jnp.int32),
+            jnp.zeros(shape, bool),
+            jnp.full((*shape, longest), end, jnp.int32),
+        )
+        return jax.lax.while_loop(lambda now: (now.time < longest) & ~now.ended.all(), body, first).said
+
+    if jax.default_backend() == "cpu":  # members take turns
+        return jax.lax.map(lambda weights: decode(begin, advance, weights, mask.shape[:1]), weights)
+    # One loop for all members: a loop of each, side by side, would copy all that it remembers at every symbol.
+    count = jax.tree.leaves(weights)[0].shape[0]
+    return decode(jax.vmap(begin), jax.vmap(advance), weights, (count, *mask.shape[:1]))
+
+
+def greedy_outputs(
+    weights: PyTree, static: PyTree, batch: Batch, *, start: int, end: int, longest: int
+) -> Int[np.ndarray, "member batch time"]:
+    """At most `longest` symbols for each source. From the end symbol on, all is the end symbol.
+
+    Most outputs are short, and room for a long one costs memory and time at every symbol. So there is little room at
+    first, and rows that some member has not ended by then are decoded again with more.
+    """
+    count = jax.tree.leaves(weights)[0].shape[0]
+    outputs = np.full((count, len(batch.tokens), longest), end, np.int32)
+    left, cap = np.arange(len(batch.tokens)), min(SHORTEST_CAP, longest)
+    padded = batch.padded(-(-batch.time // SOURCE_BUCKET) * SOURCE_BUCKET, batch.target_time)
+    while len(left):
+        rows = np.resize(left, _round_up(len(left)))  # few programs, here too
+        source, mask = jnp.asarray(padded.tokens[rows]), jnp.asarray(padded.mask[rows])
+        said = np.asarray(_greedy(weights, static, source, mask, start, end, cap))[:, : len(left)]
+        outputs[:, left, :cap] = said
+        if cap == longest:
+            break
+        left = left[~(said == end).any(-1).all(0)]
+        cap = min(4 * cap, longest)
+    return outputs
+
+
+def _round_up(count: int) -> int:
+    """The next power of two."""
+    return 1 << (count - 1).bit_length()
+
+
+@eqx.filter_jit
+def _nats(weights: PyTree, static: PyTree, examples: Examples, start: int, own: bool) -> Float[Array, "..."]:
+    def of_member(weights: PyTree, examples: Examples) -> Float[Array, "batch target_time"]:
+        logits = all_logits(eqx.combine(weights, static), examples, start, None)
+        return jax.vmap(nats_per_symbol)(logits, examples.targets)
+
+    return over_members(of_member, (0, 0 if own else None))(weights, examples)
+
+
+def nats_of_targets(weights: PyTree, static: PyTree, batch: Batch, *, start: int) -> Float[np.ndarray, "member batch"]:
+    """Minus the log-probability of every row's targets. The batch may have an axis of members."""
+    count = jax.tree.leaves(weights)[0].shape[0]
+    surplus = pad_members(count) - count
+    own = batch.tokens.ndim == 3
+
+    def filled(array: Any) -> Any:
+        return jnp.concatenate([jnp.asarray(array), *[jnp.asarray(array[-1:])] * surplus]) if surplus else array
+
+    examples = Examples(*(getattr(batch, name) for name in Examples._fields))
+    examples = jax.tree.map(filled, examples) if own else examples
+    nats = np.asarray(_nats(jax.tree.map(filled, weights), static, examples, start, own), np.float64)
+    return np.where(batch.target_mask, nats[:count], 0).sum(-1)  # in double precision: strings can be long
