@@ -53,8 +53,8 @@ class Toy(AbstractSuite):
     presets: ClassVar = {"paper": Preset("paper", "all"), "quick": Preset("quick", "few", {"steps": 100})}
     headline, evaluation = "right", ("short", 1)
 
-    def members(self, protocol, contender) -> list[Member]:
-        return [{"seed": seed} for seed in range(protocol.seeds)]
+    def members(self, parts) -> list[Member]:
+        return [{"seed": seed} for seed in range(parts.protocol.seeds)]
 
     def job(self, parts, members):
         recipes = tuple(MemberRecipe(member["seed"], 0.03) for member in members)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from humboldt import settings
 from humboldt.errors import UsageError, unknown_name
 from humboldt.events import AbstractSink
-from humboldt.identity import Evaluation, Member, Training
+from humboldt.identity import Evaluation, Member, Training, canonical
 from humboldt.languages import AbstractTask, ProblemKind, tasks
 from humboldt.registry import Entry
 from humboldt.report.tables import Record, Table
@@ -57,7 +57,8 @@ class Preset:
     """A named choice of settings, as data.
 
     - `about`: what it is for.
-    - `changes`: to the paper's settings, for all; `of_tasks`, `of_models`: for one task or model, which come after.
+    - `changes`: to the paper's settings, for all; `of_tasks`, `of_models`, `of_cells`: for one task, one model, or one
+      of both, which come after.
     - `cells`: the pairs of task and model that it runs unless the user asks for others. `tasks`: the tasks, where the
       user names models only.
     - `sweeps`: what is swept in place of the paper's values (`None`: the paper's values).
@@ -68,13 +69,15 @@ class Preset:
     changes: Mapping[str, Any] = field(default_factory=dict)
     of_tasks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     of_models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    of_cells: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     cells: tuple[tuple[str, str], ...] | None = None
     tasks: tuple[str, ...] | None = None
     sweeps: Mapping[str, tuple[Any, ...]] | None = None
 
     def changes_for(self, task: str, model: str) -> dict[str, Any]:
         """All changes for a cell."""
-        return {**self.changes, **self.of_tasks.get(task, {}), **self.of_models.get(model, {})}
+        parts = self.of_tasks.get(task, {}), self.of_models.get(model, {}), self.of_cells.get((task, model), {})
+        return {key: value for part in (self.changes, *parts) for key, value in part.items()}
 
 
 @dataclass(frozen=True)
@@ -163,8 +166,9 @@ class AbstractSuite(ABC):
     # What a suite writes.
 
     @abstractmethod
-    def members(self, protocol: Any, contender: Contender) -> list[Member]:
-        """The members that a protocol asks for."""
+    def members(self, parts: Parts) -> list[Member]:
+        """The members that are asked for. The protocol of `parts` is the one that was asked for, with all its values:
+        what decides about members is not stored with a training."""
 
     @abstractmethod
     def job(self, parts: Parts, members: Sequence[Member]) -> Job:
@@ -200,6 +204,16 @@ class AbstractSuite(ABC):
     def check_plan(self, parts: Parts) -> None:
         """Raises a usage error if the settings do not fit the task: asked of every training before anything runs."""
         del parts
+
+    def groups(self, parts: Parts, members: Sequence[Member]) -> list[Sequence[Member]]:
+        """The same members, those together that are best trained together."""
+        del parts
+        return [members]
+
+    def sweep(self, task: str, contender: Contender) -> Mapping[str, tuple[Any, ...]]:
+        """What the paper tries several values of, a training each."""
+        del task
+        return contender.sweep
 
     def is_repetition(self, parts: Parts, sweep: Mapping[str, tuple[Any, ...]]) -> bool:
         """Whether another value of the sweep is bound to give the same numbers."""
@@ -288,9 +302,9 @@ class AbstractSuite(ABC):
                 evaluations = tuple(self.evaluations(protocol))
                 parts = self.restore(training, evaluations[0])
                 self.check_plan(parts)
-                members = tuple(self.members(protocol, parts.contender))
                 distinct = {key: training.flat[key] for key in several}
-                experiments.append(Experiment(training, members, evaluations, self.work(parts), distinct))
+                for members in self.groups(parts, self.members(dataclasses.replace(parts, protocol=protocol))):
+                    experiments.append(Experiment(training, tuple(members), evaluations, self.work(parts), distinct))
         return experiments
 
     def _cells(self, request: Request, preset: Preset) -> list[tuple[str, str]]:
@@ -306,8 +320,9 @@ class AbstractSuite(ABC):
         """The trainings of one cell, each with its protocol."""
         contender = self.contender(model)
         fixed = {**contender.changes, **self._preset_changes(preset, task, model), **changes}
-        values = contender.sweep if preset.sweeps is None else preset.sweeps
-        sweep = {key: values[key] for key in contender.sweep if key in values and key not in fixed}
+        papers = self.sweep(task, contender)
+        values = papers if preset.sweeps is None else preset.sweeps
+        sweep = {key: values[key] for key in papers if key in values and key not in fixed}
         for combination in itertools.product(*sweep.values()):
             swept = {**fixed, **dict(zip(sweep, combination, strict=True))}
             whole = settings.changed(self.protocol(), swept)
@@ -321,6 +336,7 @@ class AbstractSuite(ABC):
         own sizes."""
         changes = preset.changes_for(task, model)
         known = set(settings.names(self.protocol)) | set(preset.of_models.get(model, ()))
+        known |= set(settings.names(tasks.get(f"{self.name}/{task}")))
         return {key: value for key, value in changes.items() if model in self.contenders or key in known}
 
     def training(self, task: str, model: str, protocol: Any, changes: Mapping[str, Any]) -> Training:
@@ -382,6 +398,17 @@ class AbstractSuite(ABC):
         versions = {"task": tasks.entry(f"{self.name}/{training.task}").version, "model": entry.version}
         current = {one.name: one.version for one in self.evaluations(self.protocol())}
         return training.versions == versions and current.get(evaluation.name) == evaluation.version
+
+    @cache  # noqa: B019  suites live as long as the program
+    def paper_members(self, task: str, model: str) -> list[Member]:
+        """The members that the paper has of a cell, whatever is swept."""
+        planned = self._trainings(task, model, self.preset(PAPER), {})
+        everybody = [
+            member
+            for training, protocol in planned
+            for member in self.members(dataclasses.replace(self.restore(training), protocol=protocol))
+        ]
+        return list({canonical(member): member for member in everybody}.values())
 
     @cache  # noqa: B019  suites live as long as the program
     def expected(self, task: str, model: str, preset: str, evaluation: str) -> tuple[dict[str, Any], ...]:

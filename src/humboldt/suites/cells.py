@@ -114,7 +114,7 @@ def heading_of(suite: "AbstractSuite", scores: Scores) -> Heading:
     """The preset that explains most of the settings, and what it leaves unexplained, in the order of names."""
     flat = {**scores.training.flat, **scores.evaluation.setting}
     told = suite.told_by(scores.training)
-    sweep = suite.contender(scores.training.model).sweep
+    sweep = suite.sweep(scores.training.task, suite.contender(scores.training.model))
     best: Heading | None = None
     for preset in sorted(suite.presets, key=lambda name: name != "paper"):
         expected = suite.expected(scores.training.task, scores.training.model, preset, scores.evaluation.name)

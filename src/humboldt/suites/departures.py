@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from humboldt.identity import Evaluation, Member, Training, canonical
-from humboldt.settings import changed, fields, plain, words
+from humboldt.settings import fields, plain, words
 
 if TYPE_CHECKING:
     from humboldt.suites.base import AbstractSuite
@@ -81,7 +81,7 @@ def _of_cell(suite: "AbstractSuite", task: str, model: str, parts: Sequence[Part
             yield Departure(key, value, _one_or_all(allowed))
         if not strange and len(tried) < len(allowed):
             yield Departure(key, tuple(tried), tuple(allowed), is_part=True)
-    yield from _of_members(suite, model, [member for _, _, members in parts for member in members])
+    yield from _of_members(suite.paper_members(task, model), [member for _, _, members in parts for member in members])
     yield from suite.contender(model).departures
 
 
@@ -90,9 +90,7 @@ def _default(suite: "AbstractSuite", task: str, model: str, key: str) -> Any:
     return next((plain(field.default) for field in known if field.stored_name == key), None)
 
 
-def _of_members(suite: "AbstractSuite", model: str, members: Sequence[Member]) -> Iterable[Departure]:
-    contender = suite.contender(model)
-    expected = suite.members(changed(suite.protocol(), contender.changes), contender)
+def _of_members(expected: Sequence[Member], members: Sequence[Member]) -> Iterable[Departure]:
     for key in expected[0] if expected else ():
         ours, papers = _distinct(m.get(key) for m in members), _distinct(m[key] for m in expected)
         if key == "seed" and len(ours) != len(papers):

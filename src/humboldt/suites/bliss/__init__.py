@@ -10,7 +10,7 @@ from humboldt.languages.bliss import Measure
 from humboldt.measures.bliss import evaluate, sizes
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Request, Scored, Scoring
+from humboldt.suites.base import AbstractSuite, Parts, Probe, Request, Scored, Scoring
 from humboldt.suites.bliss import data, tables
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.bliss.protocol import CONTENDERS, PRESETS, TASKS, Induction
@@ -39,9 +39,8 @@ class Bliss(AbstractSuite, OffersData):
     evaluation = ("criteria", 1)
     told = ("factor",)
 
-    def members(self, protocol: Induction, contender: Contender) -> list[Member]:
-        del contender
-        return list(protocol.members())
+    def members(self, parts: Parts) -> list[Member]:
+        return list(parts.protocol.members())
 
     def check_plan(self, parts: Parts) -> None:
         parts.task.check_prior(parts.protocol.p)

@@ -13,7 +13,7 @@ from humboldt.languages.chomsky._base import AbstractTransduction
 from humboldt.measures.accuracy import VERSION, accuracy_per_length, score
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Request, Scored, Scoring
+from humboldt.suites.base import AbstractSuite, Parts, Probe, Request, Scored, Scoring
 from humboldt.suites.capabilities import Conformance, OffersCheck, OffersData
 from humboldt.suites.cells import Cell, Heading
 from humboldt.suites.chomsky import tables
@@ -39,11 +39,9 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
     evaluation = ("score", VERSION)
     told = ("autoregressive",)
 
-    def members(self, protocol: LengthGeneralisation, contender: Contender) -> list[Member]:
-        del contender
-        return [
-            {"seed": seed, "learning_rate": rate} for rate in protocol.learning_rates for seed in range(protocol.seeds)
-        ]
+    def members(self, parts: Parts) -> list[Member]:
+        rates, seeds = parts.protocol.learning_rates, range(parts.protocol.seeds)
+        return [{"seed": seed, "learning_rate": rate} for rate in rates for seed in seeds]
 
     def check_plan(self, parts: Parts) -> None:
         training_lengths(parts.task, parts.protocol)

@@ -15,7 +15,7 @@ from humboldt.languages.syntax._splits import NAMES as SPLITS
 from humboldt.measures.accuracy import VERSION, accuracy_per_length
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Request, Scored, Scoring
+from humboldt.suites.base import AbstractSuite, Parts, Probe, Request, Scored, Scoring
 from humboldt.suites.capabilities import OffersData
 from humboldt.suites.cells import Cell, Heading
 from humboldt.suites.syntax import tables
@@ -46,11 +46,9 @@ class Syntax(AbstractSuite, OffersData):
         words = {"distribution": protocol.distribution, "zipf_exponent": protocol.zipf_exponent}
         return super().make_task(name, protocol, {**options, "terminals": terminals, **words})
 
-    def members(self, protocol: PseudoLanguages, contender: Contender) -> list[Member]:
-        del contender
-        return [
-            {"seed": seed, "learning_rate": rate} for rate in protocol.learning_rates for seed in range(protocol.seeds)
-        ]
+    def members(self, parts: Parts) -> list[Member]:
+        rates, seeds = parts.protocol.learning_rates, range(parts.protocol.seeds)
+        return [{"seed": seed, "learning_rate": rate} for rate in rates for seed in seeds]
 
     def check_plan(self, parts: Parts) -> None:
         """Draws a few strings of each split, to see whether the language has any."""
