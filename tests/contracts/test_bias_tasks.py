@@ -21,7 +21,7 @@ every_task = pytest.mark.parametrize("name", NAMES)
 def test_the_task_keeps_the_promises_of_section_2(name: str):
     task = make(name)
     assert task.problem is ProblemKind.SEQUENCE_TO_SEQUENCE
-    task.check()
+    task.verify()
     assert task.block_size >= 1
 
 

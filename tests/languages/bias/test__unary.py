@@ -20,7 +20,7 @@ def test_the_empty_input_is_there_at_l_10():
 
 @pytest.mark.parametrize(
     ("settings", "words"),
-    [({"l": 0}, "l=0 is not possible"), ({"l": 9}, "span=10 is not possible. Use a whole number from 1 to 9")],
+    [({"l": 0}, "l=0: l must be a whole number of at least 1"), ({"l": 9}, "span=10 is more than l=9.*at most 9")],
 )
 def test_settings_that_make_no_task(settings: dict[str, int], words: str):
     with pytest.raises(UsageError, match=words):

@@ -26,7 +26,7 @@ def walk(symbols: Symbols, d: int) -> list[str]:
 @pytest.mark.parametrize(("d", "span"), [(2, 1), (4, 2), (5, 2), (8, 4)])
 def test_rules_equal_the_slow_ones(d: int, span: int):
     task = HierarchicalOrLinear(d=d, span=span)
-    task.check()
+    task.verify()
     for source, target in task.holdout_pairs("hierar"):
         assert list(target) == peel(source)
     for source, target in task.holdout_pairs("linear"):
@@ -44,5 +44,5 @@ def test_hold_out_depths_are_two_to_six_without_four():
 
 
 def test_depths_at_which_linear_is_not_defined():
-    with pytest.raises(UsageError, match=r"span=3 is not possible.*1 to 2: `linear` needs depths of at least d / 2"):
+    with pytest.raises(UsageError, match=r"span=3 with d=4 asks for depths below d / 2.*at most 2"):
         HierarchicalOrLinear(d=4, span=3)

@@ -25,8 +25,9 @@ class AbstractBiasTask(AbstractTask):
     training inputs only.
 
     - `training_examples`, as `(input, target)`, and `rule_examples`, as `(rule, input, output)`, are worked by hand for
-      the default settings. A contract test holds the task to them and calls `check`.
+      the default settings. A contract test holds the task to them and calls `verify`.
     - `block_size`: how many hold-out examples are coded at once when description length is measured.
+    - `sizes`: the values of a setting that the paper has, if there is one: `("l", (40, 30, 20, 10))`.
 
     >>> class FirstOrLast(AbstractBiasTask):
     ...     rules = {"first": lambda symbols: symbols[0].upper(), "last": lambda symbols: symbols[-1].upper()}
@@ -35,7 +36,7 @@ class AbstractBiasTask(AbstractTask):
     ...     def holdout(self):
     ...         return ["a b", "b a"]
     >>> task = FirstOrLast()
-    >>> task.check()
+    >>> task.verify()
     >>> task.holdout_pairs("last")
     ((('a', 'b'), ('B',)), (('b', 'a'), ('A',)))
     """
@@ -45,6 +46,7 @@ class AbstractBiasTask(AbstractTask):
     training_examples: ClassVar[tuple[tuple[str, str], ...]] = ()
     rule_examples: ClassVar[tuple[tuple[str, str, str], ...]] = ()
     block_size: ClassVar[int] = 1
+    sizes: ClassVar[tuple[str, tuple[int, ...]] | None] = None
 
     @abstractmethod
     def training(self) -> Sequence[tuple[Text, Text]]:
@@ -110,7 +112,7 @@ class AbstractBiasTask(AbstractTask):
             f"Ask for the output of a rule: {', '.join(self.rules)}."
         )
 
-    def check(self) -> None:
+    def verify(self) -> None:
         """Raises an error unless the task keeps the promises that the measures rely on (section 2 of the paper)."""
         if not self.training_pairs or not self.holdout_inputs or len(self.rules) < 2:
             raise UsageError(
@@ -169,13 +171,6 @@ def as_symbols(text: Text) -> Symbols:
     (('a', 'a', 'b'), ('a', 'b'), ())
     """
     return tuple(text.split()) if isinstance(text, str) else tuple(text)
-
-
-def whole_number(name: str, value: int, least: int, most: int, why: str) -> int:
-    """`value`, if it is a whole number from `least` to `most`; `why` tells the reader where the bounds come from."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise UsageError(f"{name}={value!r} is not possible. Use a whole number from {least} to {most}: {why}.")
-    return value
 
 
 def _alphabet(strings: Iterable[Symbols]) -> Alphabet:

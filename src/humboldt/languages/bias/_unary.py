@@ -4,7 +4,8 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-from humboldt.languages.bias._base import AbstractBiasTask, Pair, Rule, Symbols, whole_number
+from humboldt.errors import UsageError
+from humboldt.languages.bias._base import AbstractBiasTask, Pair, Rule, Symbols
 
 LONGEST = 1000  # the paper's longest string has 69 symbols; a bound against slips such as l = 1000000
 
@@ -20,11 +21,17 @@ class AbstractUnaryTask(AbstractBiasTask):
     - `span`: how far the hold-out lengths reach on either side, at most `l`.
     """
 
+    l: int  # noqa: E741
+    span: int
     factor: ClassVar[int]
 
-    def __init__(self, *, l: int, span: int) -> None:  # noqa: E741
-        self.l = whole_number("l", l, 1, LONGEST, "the length of the training input")
-        self.span = whole_number("span", span, 1, self.l, "hold-out inputs have l - span to l + span symbols")
+    def check(self) -> None:
+        """Relations between settings."""
+        if self.span > self.l:
+            raise UsageError(
+                f"span={self.span} is more than l={self.l}. Hold-out inputs have l - span to l + span symbols: use a "
+                f"span of at most {self.l}."
+            )
 
     @abstractmethod
     def output_lengths(self) -> Mapping[str, Callable[[int], int]]:

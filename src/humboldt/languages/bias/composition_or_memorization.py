@@ -1,12 +1,15 @@
 """Composition-or-Memorization (section 3; appendix F with N = 1000)."""
 
+from humboldt.errors import UsageError
 from humboldt.languages import tasks
-from humboldt.languages.bias._base import AbstractBiasTask, Pair, Rule, Symbols, whole_number
+from humboldt.languages.bias._base import AbstractBiasTask, Pair, Rule, Symbols
+from humboldt.settings import setting, settings
 
 MOST = 100_000  # the paper has up to 1,000; a bound against slips
 
 
 @tasks.register("bias/composition_or_memorization", version=1)
+@settings
 class CompositionOrMemorization(AbstractBiasTask):
     """After a_i -> b_i for all i and thrice a_i -> b_i b_i b_i for some, is thrice the same for the others?
 
@@ -18,6 +21,10 @@ class CompositionOrMemorization(AbstractBiasTask):
     - `M`: how many of them the training set has with thrice: a1 to aM. The paper has 6, 24 and 36.
     """
 
+    N: int = setting(40, "primitives, a1 to aN", "section 3; 1000 in appendix F", least=2, most=MOST)
+    M: int = setting(36, "of them with thrice in the training set: a1 to aM", "section 3", least=1, most=MOST)
+
+    sizes = ("M", (36, 24, 6))
     training_examples = (("a1", "b1"), ("a40", "b40"), ("thrice a36", "b36 b36 b36"))
     rule_examples = (
         ("comp", "thrice a37", "b37 b37 b37"),
@@ -25,9 +32,10 @@ class CompositionOrMemorization(AbstractBiasTask):
         ("mem", "thrice a36", "b36 b36 b36"),
     )
 
-    def __init__(self, *, N: int = 40, M: int = 36) -> None:
-        self.N = whole_number("N", N, 2, MOST, "the number of primitives")
-        self.M = whole_number("M", M, 1, self.N - 1, "the training set has a part of the N with thrice")
+    def check(self) -> None:
+        """Relations between settings."""
+        if self.M >= self.N:
+            raise UsageError(f"M={self.M} leaves no hold-out input: use an M of less than N={self.N}.")
 
     def training(self) -> list[Pair]:
         primitives = [((f"a{i}",), (f"b{i}",)) for i in range(1, self.N + 1)]

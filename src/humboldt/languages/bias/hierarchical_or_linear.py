@@ -1,12 +1,15 @@
 """Hierarchical-or-Linear (section 3)."""
 
+from humboldt.errors import UsageError
 from humboldt.languages import tasks
-from humboldt.languages.bias._base import AbstractBiasTask, Pair, Rule, Symbols, whole_number
+from humboldt.languages.bias._base import AbstractBiasTask, Pair, Rule, Symbols
+from humboldt.settings import setting, settings
 
 DEEPEST = 500  # the paper has 4; a bound against slips such as d = 1000000
 
 
 @tasks.register("bias/hierarchical_or_linear", version=1)
+@settings
 class HierarchicalOrLinear(AbstractBiasTask):
     """After x^d y x^d -> y, is the output the middle symbol (`hierar`) or the one at place d + 1 (`linear`)?
 
@@ -20,6 +23,10 @@ class HierarchicalOrLinear(AbstractBiasTask):
     - `span`: how far the hold-out depths reach on either side. They are at least d / 2, or `linear` is not defined.
     """
 
+    d: int = setting(4, "depth of the training examples", "section 3", least=2, most=DEEPEST)
+    span: int = setting(2, "how far hold-out depths reach on either side of d", "section 3", least=1)
+
+    sizes = ("d", (4,))
     block_size = 4
     training_examples = (("a a a a b a a a a", "B"), ("b b b b b b b b b", "B"), ("b b b b a b b b b", "A"))
     rule_examples = (
@@ -29,9 +36,13 @@ class HierarchicalOrLinear(AbstractBiasTask):
         ("linear", "b b b b b a b b b b b", "B"),
     )
 
-    def __init__(self, *, d: int = 4, span: int = 2) -> None:
-        self.d = whole_number("d", d, 2, DEEPEST, "the depth of the training examples")
-        self.span = whole_number("span", span, 1, self.d // 2, "`linear` needs depths of at least d / 2")
+    def check(self) -> None:
+        """Relations between settings."""
+        if 2 * self.span > self.d:
+            raise UsageError(
+                f"span={self.span} with d={self.d} asks for depths below d / 2, where `linear` is not defined. Use a "
+                f"span of at most {self.d // 2}."
+            )
 
     def training(self) -> list[Pair]:
         return [(_nested(x, y, self.d), (y.upper(),)) for y in "ab" for x in "ab"]

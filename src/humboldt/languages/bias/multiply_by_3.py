@@ -3,16 +3,22 @@
 from collections.abc import Callable
 
 from humboldt.languages import tasks
-from humboldt.languages.bias._unary import AbstractUnaryTask
+from humboldt.languages.bias._unary import LONGEST, AbstractUnaryTask
+from humboldt.settings import setting, settings
 
 
 @tasks.register("bias/multiply_by_3", version=1)
+@settings
 class MultiplyBy3(AbstractUnaryTask):
     """After a^l -> b^3l, is a^m mapped to b^(2l+m) (`mul1`), b^(l+2m) (`mul2`), b^3m (`mul3`) or b^3l (`mem`)?
 
     With l = 2, aaa is mapped to 7, 8, 9 or 6 bs. The paper has l = 5, 10, 15 and 20.
     """
 
+    l: int = setting(20, "length of the training input", "appendix A", least=1, most=LONGEST)  # noqa: E741
+    span: int = setting(3, "how far hold-out lengths reach on either side of l", "appendix A", least=1)
+
+    sizes = ("l", (20, 15, 10, 5))
     factor = 3
     training_examples = ((" ".join("a" * 20), " ".join("b" * 60)),)
     rule_examples = (
@@ -21,9 +27,6 @@ class MultiplyBy3(AbstractUnaryTask):
         ("mul3", " ".join("a" * 21), " ".join("b" * 63)),
         ("mem", " ".join("a" * 21), " ".join("b" * 60)),
     )
-
-    def __init__(self, *, l: int = 20, span: int = 3) -> None:  # noqa: E741
-        super().__init__(l=l, span=span)
 
     def output_lengths(self) -> dict[str, Callable[[int], int]]:
         return {
