@@ -162,6 +162,7 @@ class AbstractSuite(ABC):
     evaluation: ClassVar[tuple[str, int]]  # name and version of the evaluation that every training gets
     format: ClassVar[int] = 2  # of stored settings; grows when one is renamed or removed, see `upgrade`
     told: ClassVar[tuple[str, ...]] = ()  # settings that a table's own rows and columns tell
+    told_of_members: ClassVar[tuple[str, ...]] = ()  # of what members differ in, what a table tells
 
     # What a suite writes.
 

@@ -81,7 +81,8 @@ def _of_cell(suite: "AbstractSuite", task: str, model: str, parts: Sequence[Part
             yield Departure(key, value, _one_or_all(allowed))
         if not strange and len(tried) < len(allowed):
             yield Departure(key, tuple(tried), tuple(allowed), is_part=True)
-    yield from _of_members(suite.paper_members(task, model), [member for _, _, members in parts for member in members])
+    members = [member for _, _, members in parts for member in members]
+    yield from _of_members(suite.paper_members(task, model), members, told=suite.told_of_members)
     yield from suite.contender(model).departures
 
 
@@ -90,8 +91,8 @@ def _default(suite: "AbstractSuite", task: str, model: str, key: str) -> Any:
     return next((plain(field.default) for field in known if field.stored_name == key), None)
 
 
-def _of_members(expected: Sequence[Member], members: Sequence[Member]) -> Iterable[Departure]:
-    for key in expected[0] if expected else ():
+def _of_members(expected: Sequence[Member], members: Sequence[Member], told: Sequence[str]) -> Iterable[Departure]:
+    for key in (key for key in (expected[0] if expected else ()) if key not in told):
         ours, papers = _distinct(m.get(key) for m in members), _distinct(m[key] for m in expected)
         if key == "seed" and len(ours) != len(papers):
             yield Departure("seeds", len(ours), len(papers))

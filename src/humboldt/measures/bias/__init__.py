@@ -24,9 +24,12 @@ from humboldt.measures.bias._schedule import Coded as Coded
 from humboldt.measures.bias._schedule import Retraining as Retraining
 from humboldt.measures.bias._schedule import curve_retrainings as curve_retrainings
 from humboldt.measures.bias._schedule import measured as measured
+from humboldt.measures.bias._schedule import num_blocks as num_blocks
+from humboldt.measures.bias._schedule import retraining_of as retraining_of
 from humboldt.measures.bias._schedule import retrainings as retrainings
 from humboldt.measures.bias._statistics import Comparison as Comparison
 from humboldt.measures.bias._statistics import Interval as Interval
 from humboldt.measures.bias._statistics import fisher as fisher
+from humboldt.measures.bias._statistics import wilson as wilson
 
 VERSION = 1  # grows when the same predictions or nats can get another score

@@ -57,20 +57,33 @@ def retrainings(
     39
     """
     names = list(task.rules) if rules is None else list(rules)
-    blocks = _blocks(len(task.holdout_inputs), task.block_size if block_size is None else block_size, seed)
-    pairs = {rule: task.holdout_pairs(rule) for rule in names}
-
-    def coded(rule: str, block: int) -> list[Coded]:
-        return [Coded(rule, index, pairs[rule][index]) for index in blocks[block]]
-
-    first = [example for rule in names for example in coded(rule, 0)]
-    schedule = [Retraining(seed, None, 0, task.training_pairs, tuple(first))]
+    schedule = [retraining_of(task, seed, None, 0, rules=names, block_size=block_size)]
     for rule in names:
-        train = list(task.training_pairs)
-        for block in range(1, len(blocks)):
-            train += [pairs[rule][index] for index in blocks[block - 1]]
-            schedule.append(Retraining(seed, rule, block, tuple(train), tuple(coded(rule, block))))
+        for block in range(1, num_blocks(task, block_size)):
+            schedule.append(retraining_of(task, seed, rule, block, block_size=block_size))
     return schedule
+
+
+def num_blocks(task: AbstractBiasTask, block_size: int | None = None) -> int:
+    """Into how many blocks the hold-out examples are divided."""
+    return len(_blocks(len(task.holdout_inputs), task.block_size if block_size is None else block_size, 0))
+
+
+def retraining_of(
+    task: AbstractBiasTask,
+    seed: int,
+    rule: str | None,
+    block: int,
+    *,
+    rules: Sequence[str] | None = None,
+    block_size: int | None = None,
+) -> Retraining:
+    """One training of those that `retrainings` lists. Without a rule it is the first, which codes for all `rules`."""
+    blocks = _blocks(len(task.holdout_inputs), task.block_size if block_size is None else block_size, seed)
+    coded_for = [rule] if rule else list(task.rules) if rules is None else list(rules)
+    coded = [Coded(name, index, task.holdout_pairs(name)[index]) for name in coded_for for index in blocks[block]]
+    seen = [task.holdout_pairs(rule)[index] for earlier in blocks[:block] for index in earlier] if rule else []
+    return Retraining(seed, rule or None, block, (*task.training_pairs, *seen), tuple(coded))
 
 
 def curve_retrainings(task: AbstractBiasTask, rule: str, seed: int, *, block_size: int = 10) -> list[Retraining]:

@@ -1,0 +1,150 @@
+"""What they do when in doubt: which of the rules that explain its examples does a learner prefer?"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from humboldt import settings as settings_
+from humboldt.errors import UsageError, unknown_name
+from humboldt.identity import Evaluation, Member, Training
+from humboldt.languages import ProblemKind, tasks
+from humboldt.report.tables import Record, Table
+from humboldt.suites import suites
+from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Request, Scored, Scoring
+from humboldt.suites.bias import tables
+from humboldt.suites.bias.problem import RuleLearning, members_of
+from humboldt.suites.bias.protocol import CONTENDERS, PRESETS, TASKS, Preferences
+from humboldt.suites.bias.scoring import is_first, outputs, probe_inputs, rows_asked, score
+from humboldt.suites.capabilities import OffersData
+from humboldt.suites.cells import Cell, Heading
+from humboldt.training.base import Job, MemberRecipe, Recipe, Schedule
+
+SPLITS = ("train", "test")
+
+
+class Bias(AbstractSuite, OffersData):
+    """The suite of Kharitonov and Chaabouni (2021)."""
+
+    name = "bias"
+    paper = (
+        "What they do when in doubt: a study of inductive biases in seq2seq learners (Kharitonov and Chaabouni 2021)"
+    )
+    question = "Which rule does it prefer?"
+    measure = "agreement with rules, description length"
+    kind = ProblemKind.SEQUENCE_TO_SEQUENCE
+    protocol = Preferences
+    contenders = CONTENDERS
+    printed_tasks = TASKS
+    presets = PRESETS
+    demo = Request(("hierarchical_or_linear",), ("lstm_s2s_no_att", "cnn_s2s"))
+    headline = "fits"
+    evaluation = ("preference", 1)
+    told_of_members = ("rule", "block")  # empty columns for description length tell
+
+    def members(self, parts: Parts) -> list[Member]:
+        return list(members_of(parts.task, parts.protocol))
+
+    def groups(self, parts: Parts, members: Sequence[Member]) -> list[Sequence[Member]]:
+        """First models apart: they have few examples."""
+        del parts
+        first = [member for member in members if is_first(member)]
+        later = [member for member in members if not is_first(member)]
+        return [group for group in (first, later) if group]
+
+    def sweep(self, task: str, contender: Contender) -> Mapping[str, tuple[Any, ...]]:
+        sizes = tasks.get(f"{self.name}/{task}").sizes  # pyright: ignore[reportAttributeAccessIssue]
+        kernels = {"kernel_width": (3, 5, 8)} if (task, contender.model) == ("scan_jump", "cnn_s2s") else {}
+        return {**contender.sweep, **({sizes[0]: sizes[1]} if sizes else {}), **kernels}
+
+    def check_plan(self, parts: Parts) -> None:
+        if parts.training.task not in TASKS:  # ours keep their promises, as tests show
+            parts.task.verify()
+
+    def work(self, parts: Parts) -> str:
+        protocol: Preferences = parts.protocol
+        batch = "all examples" if protocol.batch_size is None else f"{protocol.batch_size} examples"
+        return f"{protocol.updates:,} updates on {batch}"
+
+    def job(self, parts: Parts, members: Sequence[Member]) -> Job:
+        protocol: Preferences = parts.protocol
+        rate = protocol.learning_rate
+        return Job(
+            model=parts.model,
+            problem=RuleLearning(parts.task, protocol, members),
+            recipe=Recipe(
+                steps=protocol.updates,
+                optimiser=protocol.optimiser,
+                gradient_clip=protocol.gradient_clip,
+                precision=protocol.precision,
+                loss="sum",
+                schedule=Schedule(protocol.warm_up, start=protocol.first_rate / rate, first=0),
+            ),
+            members=tuple(MemberRecipe(member["seed"], rate) for member in members),
+        )
+
+    def score(self, scoring: Scoring) -> list[Scored]:
+        return score(scoring)
+
+    def probe(self, parts: Parts, evaluation: Evaluation) -> Probe:
+        del evaluation
+        problem = RuleLearning(parts.task, parts.protocol, [{"seed": 0, "rule": "", "block": 0}])
+        inputs = probe_inputs(parts.task)
+        cap = parts.protocol.longest_output
+
+        def run(predictor: Any) -> object:
+            return outputs(problem, predictor, inputs, cap, None)
+
+        return Probe(run, rows_asked(parts.task) / len(inputs))
+
+    def place(self, training: Training, evaluation: Evaluation) -> tuple[Any, ...]:
+        del evaluation
+        return (training.setting.get("task", {}).get(self.size_name(training.task), 0), self._kernel(training))
+
+    def told_by(self, training: Training) -> tuple[str, ...]:
+        return (self.size_name(training.task), *(["kernel_width"] if self._kernel(training) else []))
+
+    def size_name(self, task: str) -> str:
+        """The setting that the rows of a task's table tell apart; empty where there is none."""
+        sizes = tasks.get(f"{self.name}/{task}").sizes  # pyright: ignore[reportAttributeAccessIssue]
+        return sizes[0] if sizes else ""
+
+    def _kernel(self, training: Training) -> int:
+        """The kernel width, where the paper's table has a row for each."""
+        is_swept = training.task == "scan_jump" and training.model == "cnn_s2s"
+        return training.setting["model"]["kernel_width"] if is_swept else 0
+
+    def cell_records(self, cell: Cell) -> list[Record]:
+        return tables.records(self, cell)
+
+    def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
+        return tables.layout(self, heading, cells)
+
+    def data(
+        self, task: str, *, split: str | None, count: int, length: int | None, seed: int, settings: Mapping[str, Any]
+    ) -> Iterator[tuple[list[str], list[str]]]:
+        del seed  # nothing is drawn
+        if task not in self.tasks():
+            raise unknown_name("task", task, self.tasks())
+        if length is not None:
+            raise UsageError(f"--length {length}: these tasks have inputs of fixed lengths. Leave --length out.")
+        if split not in (None, *SPLITS):
+            raise unknown_name("split", str(split), SPLITS)
+        cls = tasks.get(f"{self.name}/{task}")
+        own = {key: value for key, value in settings.items() if key != "rule"}
+        settings_.check_known(own, [cls])
+        fields = {field.name: field for field in settings_.fields(cls)}
+        language: Any = cls(**{key: settings_.typed_value(fields[key], value) for key, value in own.items()})
+        if split in (None, "train"):
+            if "rule" in settings:
+                raise UsageError("--set rule: all rules agree on the training set. Use it with --split test.")
+            pairs = language.training_pairs
+        else:
+            if "rule" not in settings:
+                raise UsageError(
+                    "--split test: hold-out inputs have an output for each rule. Choose one, for example "
+                    f"--set rule={next(iter(language.rules))} (rules: {', '.join(language.rules)})."
+                )
+            pairs = language.holdout_pairs(settings["rule"])
+        yield from ((list(source), list(target)) for source, target in pairs[:count])
+
+
+suites.register("bias", version=1)(Bias())

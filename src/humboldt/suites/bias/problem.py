@@ -1,0 +1,142 @@
+"""The examples of a task as a learner reads them. NumPy only."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from humboldt.identity import Member
+from humboldt.languages import Alphabet, Batch, ProblemKind
+from humboldt.languages.bias import AbstractBiasTask, Pair, Symbols
+from humboldt.suites.bias.protocol import Preferences
+from humboldt.training.base import AbstractProblem
+
+SPECIALS, MULTIPLE = 4, 8  # fairseq's vocabulary has four more symbols, and is filled up to a multiple of eight
+DRAWING = 2  # tells the seed of a member's batches from others
+
+
+class RuleLearning(AbstractProblem):
+    """Sources are a task's inputs with an end mark; targets are outputs with an end mark.
+
+    The first models (block 0) are trained on the training set; the others on some hold-out examples, too, with the
+    outputs of a rule. So each member has examples of its own, but for first models that see all of them at every step.
+    """
+
+    kind = ProblemKind.SEQUENCE_TO_SEQUENCE
+    has_one_batch: bool
+    buckets: tuple[tuple[int, int]]
+
+    def __init__(self, task: AbstractBiasTask, protocol: Preferences, members: Sequence[Member]) -> None:
+        self.task, self.protocol, self.members = task, protocol, members
+        self.symbols = task.input_alphabet.symbols
+        self.num_symbols = len(self.symbols)
+        self.end = self.start = len(task.output_alphabet)
+        self.input_size, self.output_size = self.num_symbols + 1, self.end + 1
+        if protocol.vocabulary == "fairseq":
+            self.input_size, self.output_size = _filled(self.num_symbols), _filled(self.end)
+        self.has_one_batch = protocol.batch_size is None
+        self.has_own_examples = not self.has_one_batch or any(member["block"] for member in members)
+        self._pairs = [_examples(task, member) for member in members]
+        self.batch_size = protocol.batch_size or _most_rows(task, self._pairs)
+        self.longest = 1 + max(len(source) for source in _inputs(task))
+        self.longest_target = 1 + max(len(target) for _, target in _outputs(task))
+        self.buckets = ((self.longest, self.longest_target),)
+        self._draw = lru_cache(maxsize=1)(self._arrays)
+
+    def batch(self, step: int) -> Batch:
+        if self.has_one_batch:
+            rows = [self.framed(pairs, self.batch_size) for pairs in self._pairs]
+            return stacked(rows) if self.has_own_examples else rows[0]
+        return stacked([self._drawn(i, step) for i in range(len(self.members))])
+
+    def _arrays(self) -> list[Batch]:
+        return [self.framed(pairs, len(pairs)) for pairs in self._pairs]
+
+    def _drawn(self, index: int, step: int) -> Batch:
+        """Examples of one member, drawn with replacement."""
+        member, everything = self.members[index], self._draw()[index]
+        rules = sorted(self.task.rules)
+        rule = rules.index(member["rule"]) + 1 if member["rule"] else 0
+        rng = np.random.default_rng((member["seed"], rule, member["block"], step, DRAWING))
+        rows = rng.integers(len(everything.tokens), size=self.batch_size)
+        return Batch(*(array[rows] for array in _fields(everything)))
+
+    def framed(self, pairs: Sequence[Pair], rows: int) -> Batch:
+        """Pairs as a batch of so many rows; those beyond the pairs do not count."""
+        sources = _encode([source for source, _ in pairs], self.task.input_alphabet, self.longest)
+        ((_, longest_target),) = self.buckets
+        targets = _encode([target for _, target in pairs], self.task.output_alphabet, longest_target)
+        surplus = [(0, rows - len(pairs))]
+        tokens, mask, ids, real = (np.pad(x, [*surplus, (0, 0)], mode="edge") for x in (*sources, *targets))
+        return Batch(tokens, mask, ids, real, np.pad(np.ones(len(pairs), np.float32), surplus))
+
+    def outputs(self, symbols: np.ndarray) -> Symbols:
+        """What a member said, as symbols; what is not in the alphabet is `<unk>`."""
+        names = self.task.output_alphabet.symbols
+        until = np.flatnonzero(symbols == self.end)
+        said = symbols[: until[0]] if len(until) else symbols
+        return tuple(names[i] if i < len(names) else "<unk>" for i in said.tolist())
+
+
+def _filled(symbols: int) -> int:
+    return -(-(symbols + SPECIALS) // MULTIPLE) * MULTIPLE
+
+
+def _encode(strings: Sequence[Symbols], alphabet: Alphabet, longest: int) -> tuple[np.ndarray, np.ndarray]:
+    """Ids with the end mark, and which of them are real."""
+    tokens = np.zeros((len(strings), longest), np.int32)
+    for row, string in enumerate(strings):
+        tokens[row, : len(string) + 1] = [*alphabet.encode(string), len(alphabet)]
+    lengths = np.array([len(string) + 1 for string in strings])
+    return tokens, np.arange(longest)[None, :] < lengths[:, None]
+
+
+def _fields(batch: Batch) -> list[np.ndarray]:
+    return [batch.tokens, batch.mask, batch.targets, batch.target_mask, batch.weight]
+
+
+def stacked(batches: Sequence[Batch]) -> Batch:
+    """Batches of several members as one, with an axis of members."""
+    return Batch(*(np.stack(arrays) for arrays in zip(*map(_fields, batches), strict=True)))
+
+
+@lru_cache(maxsize=4)
+def _inputs(task: AbstractBiasTask) -> tuple[Symbols, ...]:
+    return (*task.training_targets, *task.holdout_inputs)
+
+
+@lru_cache(maxsize=4)
+def _outputs(task: AbstractBiasTask) -> tuple[Pair, ...]:
+    return (*task.training_pairs, *(pair for rule in task.rules for pair in task.holdout_pairs(rule)))
+
+
+def _most_rows(task: AbstractBiasTask, pairs: Sequence[Sequence[Pair]]) -> int:
+    """Rows of a batch of all examples. It depends on whether there are hold-out examples, but not on which members are
+    trained together: another shape could change the last digits of a sum."""
+    first = len(task.training_pairs)
+    if all(len(own) == first for own in pairs):
+        return first
+    return first + len(task.holdout_inputs)
+
+
+def _examples(task: AbstractBiasTask, member: Member) -> Sequence[Pair]:
+    from humboldt.measures.bias import retraining_of
+
+    return retraining_of(task, **member).train
+
+
+def members_of(task: AbstractBiasTask, protocol: Preferences) -> list[dict[str, Any]]:
+    """First models of all seeds; then, for description length, those that have seen some of a rule's examples."""
+    from humboldt.measures.bias import num_blocks
+
+    seeds = range(protocol.seeds)
+    members: list[dict[str, Any]] = [{"seed": seed, "rule": "", "block": 0} for seed in seeds]
+    if protocol.description_length:
+        members += [
+            {"seed": seed, "rule": rule, "block": block}
+            for seed in seeds
+            for rule in task.rules
+            for block in range(1, num_blocks(task))
+        ]
+    return members

@@ -1,0 +1,95 @@
+"""The setting of *What they do when in doubt*: its numbers, its learners, its presets."""
+
+from types import MappingProxyType
+from typing import Literal
+
+from humboldt.settings import Role, setting, settings
+from humboldt.suites.base import Contender, Preset
+
+TASKS = (
+    "count_or_memorization",
+    "add_or_multiply",
+    "hierarchical_or_linear",
+    "composition_or_memorization",
+    "multiply_by_3",
+    "scan_jump",
+)  # as Tables 1, 2 and 7 have them
+TRAINING = "section 4.1"
+
+
+@settings
+class Preferences:
+    """The setting of the paper. The defaults are those of its four main tasks."""
+
+    seeds: int = setting(
+        100, "seeds, a member each", "section 4.1; 20 in appendices B, C and E", role=Role.MEMBERS, least=1, most=10_000
+    )
+    description_length: bool = setting(
+        True,
+        "whether learners are trained again on the rules' outputs, to measure description length",
+        "section 4.2",
+        role=Role.MEMBERS,
+    )
+    updates: int = setting(3_000, "updates of the weights", TRAINING, least=1)
+    batch_size: int | None = setting(
+        None, "examples of a batch, drawn with replacement; none: all of them", f"{TRAINING}; appendix D", least=1
+    )
+    optimiser: Literal["adam", "sgd"] = setting("adam", "optimiser", f"{TRAINING}; SGD in appendix C")
+    learning_rate: float = setting(1e-3, "largest learning rate", TRAINING, above=0, most=1e6)
+    first_rate: float = setting(1e-5, "learning rate of the first update", TRAINING, above=0, most=1e6)
+    warm_up: int = setting(
+        1_000, "updates until the learning rate is largest; then it falls as their square root", TRAINING, least=1
+    )
+    gradient_clip: float | None = setting(25.0, "largest norm of a gradient", "released code: fairseq's", above=0)
+    vocabulary: Literal["symbols", "fairseq"] = setting(
+        "symbols",
+        "what outputs are chosen from: the output symbols and the end, or as many more as fairseq's vocabulary has",
+        "not stated; released code: fairseq",
+    )
+    precision: Literal["float32", "bfloat16"] = setting("float32", "of the network in training", "released code")
+    longest_output: int = setting(
+        200, "symbols after which an output is cut off", "released code", role=Role.EVALUATION, least=1, most=100_000
+    )
+
+
+CONTENDERS = MappingProxyType(
+    {
+        "lstm_s2s_no_att": Contender("lstm_s2s", "LSTM-s2s no att.", {"attention": False}),
+        "lstm_s2s_att": Contender("lstm_s2s", "LSTM-s2s att."),
+        "cnn_s2s": Contender("cnn_s2s", "CNN-s2s"),
+        "transformer": Contender("transformer_s2s", "Transformer"),
+    }
+)
+
+#: Sizes for SCAN, appendix D.
+SCAN = {
+    "lstm_s2s_no_att": {"num_layers": 2, "hidden_size": 200, "embedding_size": 32},
+    "lstm_s2s_att": {"num_layers": 2, "hidden_size": 200, "embedding_size": 32},
+    "cnn_s2s": {"num_layers": 5, "embedding_size": 128},
+    "transformer": {"num_layers": 4, "hidden_size": 256, "embedding_size": 64, "batch_size": 256},
+}
+
+PRESETS = MappingProxyType(
+    {
+        "quick": Preset(
+            "quick",
+            "who counts and who memorizes, in about seven minutes on a 2-core laptop",
+            changes={"seeds": 4, "hidden_size": 128, "description_length": False},
+            of_tasks={
+                "count_or_memorization": {"l": 40},
+                "add_or_multiply": {"l": 20},
+                "multiply_by_3": {"l": 10},
+                "composition_or_memorization": {"M": 36},
+                "hierarchical_or_linear": {"description_length": True},
+                "scan_jump": {"updates": 500, "batch_size": 16},
+            },
+            tasks=TASKS[:4],
+        ),
+        "paper": Preset(
+            "paper",
+            "exactly the paper's setting",
+            of_tasks={"scan_jump": {"updates": 10_000, "batch_size": 16, "seeds": 10}},
+            of_cells={("scan_jump", model): changes for model, changes in SCAN.items()},
+        ),
+    }
+)
