@@ -21,6 +21,11 @@ Arrays = Mapping[str, np.ndarray]
 """Named arrays: the weights of one member."""
 
 
+Precision = Literal["float32", "bfloat16", "bfloat16_products"]
+"""Of a network's arithmetic in training: all of it, or only the factors of products with the weights of linear layers.
+Weights and loss stay in single precision."""
+
+
 @dataclass(frozen=True)
 class Schedule:
     """A factor on every member's learning rate: linear from `start` to 1 over `warm_up` steps, then as `decay` says.
@@ -44,7 +49,7 @@ class Recipe:
     momentum: float = 0.0  # of SGD
     nesterov: bool = False  # of SGD with momentum
     gradient_clip: float | None = 1.0  # largest norm of a member's whole gradient
-    precision: Literal["float32", "bfloat16"] = "float32"  # of the network's arithmetic; weights and loss stay float32
+    precision: Precision = "float32"
     loss: Literal["mean", "sum", "pooled"] = "mean"  # of an example's symbols; pooled: over all symbols of the batch
     schedule: Schedule | None = None
 

@@ -55,8 +55,13 @@ class Linear(eqx.Module):
         self.joins_drive = joins_drive
 
     def __call__(self, x: Float[Array, " in"]) -> Float[Array, " out"]:
-        y = x @ self.weight
+        y = (x.astype(self.weight.dtype) @ self.weight).astype(x.dtype)  # see `with_products_in`
         return y if self.bias is None else y + self.bias
+
+
+def with_products_in(layer: Linear, dtype: jnp.dtype) -> Linear:
+    """The same layer, whose products are rounded, and those of rounded factors: half as much to read from memory."""
+    return eqx.tree_at(lambda layer: layer.weight, layer, layer.weight.astype(dtype))
 
 
 def uniform_linear(

@@ -1,7 +1,7 @@
 """The examples of a task as a learner reads them. NumPy only."""
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,6 @@ class RuleLearning(AbstractProblem):
     """
 
     kind = ProblemKind.SEQUENCE_TO_SEQUENCE
-    has_one_batch: bool
-    buckets: tuple[tuple[int, int]]
 
     def __init__(self, task: AbstractBiasTask, protocol: Preferences, members: Sequence[Member]) -> None:
         self.task, self.protocol, self.members = task, protocol, members
@@ -35,37 +33,45 @@ class RuleLearning(AbstractProblem):
         self.input_size, self.output_size = self.num_symbols + 1, self.end + 1
         if protocol.vocabulary == "fairseq":
             self.input_size, self.output_size = _filled(self.num_symbols), _filled(self.end)
+        # Shapes depend on whether hold-out examples are trained on, but not on which members are trained together:
+        # another shape could change the last digits of a sum.
+        has_holdout = any(member["block"] for member in members)
         self.has_one_batch = protocol.batch_size is None
-        self.has_own_examples = not self.has_one_batch or any(member["block"] for member in members)
-        self._pairs = [_examples(task, member) for member in members]
-        self.batch_size = protocol.batch_size or _most_rows(task, self._pairs)
-        self.longest = 1 + max(len(source) for source in _inputs(task))
-        self.longest_target = 1 + max(len(target) for _, target in _outputs(task))
-        self.buckets = ((self.longest, self.longest_target),)
-        self._draw = lru_cache(maxsize=1)(self._arrays)
+        self.has_own_examples = has_holdout or not self.has_one_batch
+        self.batch_size = protocol.batch_size or len(task.training_pairs) + has_holdout * len(task.holdout_inputs)
+        trained = _all_pairs(task) if has_holdout else task.training_pairs
+        self._lengths = lengths_of(trained)
+        self.longest, self.longest_target = self._lengths
+        self.buckets = (self._lengths,)
 
     def batch(self, step: int) -> Batch:
-        if self.has_one_batch:
-            rows = [self.framed(pairs, self.batch_size) for pairs in self._pairs]
-            return stacked(rows) if self.has_own_examples else rows[0]
-        return stacked([self._drawn(i, step) for i in range(len(self.members))])
+        return self._whole if self.has_one_batch else stacked([self._drawn(i, step) for i in range(len(self.members))])
 
-    def _arrays(self) -> list[Batch]:
-        return [self.framed(pairs, len(pairs)) for pairs in self._pairs]
+    @cached_property
+    def _whole(self) -> Batch:
+        """All examples of every member."""
+        members = self.members if self.has_own_examples else self.members[:1]
+        rows = [self.framed(_examples(self.task, member), self.batch_size, self._lengths) for member in members]
+        return stacked(rows) if self.has_own_examples else rows[0]
+
+    @cached_property
+    def _examples(self) -> list[Batch]:
+        """The examples that each member draws from."""
+        everything = [_examples(self.task, member) for member in self.members]
+        return [self.framed(pairs, len(pairs), self._lengths) for pairs in everything]
 
     def _drawn(self, index: int, step: int) -> Batch:
         """Examples of one member, drawn with replacement."""
-        member, everything = self.members[index], self._draw()[index]
-        rules = sorted(self.task.rules)
-        rule = rules.index(member["rule"]) + 1 if member["rule"] else 0
+        member, everything = self.members[index], self._examples[index]
+        rule = list(self.task.rules).index(member["rule"]) + 1 if member["rule"] else 0
         rng = np.random.default_rng((member["seed"], rule, member["block"], step, DRAWING))
         rows = rng.integers(len(everything.tokens), size=self.batch_size)
         return Batch(*(array[rows] for array in _fields(everything)))
 
-    def framed(self, pairs: Sequence[Pair], rows: int) -> Batch:
+    def framed(self, pairs: Sequence[Pair], rows: int, lengths: tuple[int, int] | None = None) -> Batch:
         """Pairs as a batch of so many rows; those beyond the pairs do not count."""
-        sources = _encode([source for source, _ in pairs], self.task.input_alphabet, self.longest)
-        ((_, longest_target),) = self.buckets
+        longest, longest_target = lengths or lengths_of(pairs)
+        sources = _encode([source for source, _ in pairs], self.task.input_alphabet, longest)
         targets = _encode([target for _, target in pairs], self.task.output_alphabet, longest_target)
         surplus = [(0, rows - len(pairs))]
         tokens, mask, ids, real = (np.pad(x, [*surplus, (0, 0)], mode="edge") for x in (*sources, *targets))
@@ -101,23 +107,13 @@ def stacked(batches: Sequence[Batch]) -> Batch:
     return Batch(*(np.stack(arrays) for arrays in zip(*map(_fields, batches), strict=True)))
 
 
-@lru_cache(maxsize=4)
-def _inputs(task: AbstractBiasTask) -> tuple[Symbols, ...]:
-    return (*task.training_targets, *task.holdout_inputs)
+def lengths_of(pairs: Sequence[Pair]) -> tuple[int, int]:
+    """Symbols of the longest source and of the longest target, with their ends."""
+    return tuple(1 + max(map(len, strings)) for strings in zip(*pairs, strict=True))  # pyright: ignore[reportReturnType]
 
 
-@lru_cache(maxsize=4)
-def _outputs(task: AbstractBiasTask) -> tuple[Pair, ...]:
-    return (*task.training_pairs, *(pair for rule in task.rules for pair in task.holdout_pairs(rule)))
-
-
-def _most_rows(task: AbstractBiasTask, pairs: Sequence[Sequence[Pair]]) -> int:
-    """Rows of a batch of all examples. It depends on whether there are hold-out examples, but not on which members are
-    trained together: another shape could change the last digits of a sum."""
-    first = len(task.training_pairs)
-    if all(len(own) == first for own in pairs):
-        return first
-    return first + len(task.holdout_inputs)
+def _all_pairs(task: AbstractBiasTask) -> list[Pair]:
+    return [*task.training_pairs, *(pair for rule in task.rules for pair in task.holdout_pairs(rule))]
 
 
 def _examples(task: AbstractBiasTask, member: Member) -> Sequence[Pair]:

@@ -5,6 +5,7 @@ from typing import Literal
 
 from humboldt.settings import Role, setting, settings
 from humboldt.suites.base import Contender, Preset
+from humboldt.training.base import Precision
 
 TASKS = (
     "count_or_memorization",
@@ -42,11 +43,12 @@ class Preferences:
     )
     gradient_clip: float | None = setting(25.0, "largest norm of a gradient", "released code: fairseq's", above=0)
     vocabulary: Literal["symbols", "fairseq"] = setting(
-        "symbols",
-        "what outputs are chosen from: the output symbols and the end, or as many more as fairseq's vocabulary has",
+        "fairseq",
+        "what outputs are chosen from: the output symbols and the end alone, or filled up to a multiple of eight with "
+        "symbols that never occur, as in fairseq; it decides which rule an LSTM follows",
         "not stated; released code: fairseq",
     )
-    precision: Literal["float32", "bfloat16"] = setting("float32", "of the network in training", "released code")
+    precision: Precision = setting("float32", "of the network in training", "released code")
     longest_output: int = setting(
         200, "symbols after which an output is cut off", "released code", role=Role.EVALUATION, least=1, most=100_000
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from humboldt.identity import Member
 from humboldt.languages.bias import AbstractBiasTask, Symbols
 from humboldt.suites.base import Scored, Scoring
-from humboldt.suites.bias.problem import RuleLearning, stacked
+from humboldt.suites.bias.problem import RuleLearning, lengths_of, stacked
 from humboldt.training.base import AbstractPredictor
 
 ROWS = 1024  # of a batch
@@ -76,7 +76,9 @@ def _nats(problem: RuleLearning, scoring: Scoring) -> list[dict[str, float]]:
     for begin in range(0, most, ROWS):
         parts = [examples[begin : begin + ROWS] for examples in coded]
         rows = max(map(len, parts))
-        batch = stacked([problem.framed([one.pair for one in part or coded[0][:1]], rows) for part in parts])
+        filled = [[one.pair for one in part or coded[0][:1]] for part in parts]
+        lengths = lengths_of([pair for pairs in filled for pair in pairs])
+        batch = stacked([problem.framed(pairs, rows, lengths) for pairs in filled])
         for member, (part, values) in enumerate(zip(parts, scoring.predictor.nats(batch), strict=True)):
             for example, value in zip(part, values, strict=False):
                 name = f"nats_{example.rule}"

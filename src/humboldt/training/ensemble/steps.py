@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
-from humboldt.training.base import Recipe, Schedule
+from humboldt.models.layers.linear import Linear, with_products_in
+from humboldt.training.base import Precision, Recipe, Schedule
 from humboldt.training.ensemble.members import over_members
 
 
@@ -119,6 +120,17 @@ def all_logits(
     return jax.vmap(of_row)(batch.tokens, batch.mask, batch.targets, batch.target_mask, keys)
 
 
+def in_precision(weights: PyTree, precision: Precision) -> PyTree:
+    """The weights as the network is to use them."""
+    if precision != "bfloat16_products":
+        return jax.tree.map(lambda w: w.astype(precision), weights)
+
+    def rounded(node: Any) -> Any:
+        return with_products_in(node, jnp.bfloat16) if isinstance(node, Linear) else node
+
+    return jax.tree.map(rounded, weights, is_leaf=lambda node: isinstance(node, Linear))
+
+
 def train_step(
     work: "Work", learner: Learners, values: MemberValues, step: Int[Array, ""], batch: Examples
 ) -> tuple[Learners, tuple[Array, Array]]:
@@ -126,7 +138,7 @@ def train_step(
     static, recipe = work.static, work.recipe
 
     def loss_of(weights: PyTree) -> tuple[Array, tuple[Array, Array]]:
-        model = eqx.combine(jax.tree.map(lambda w: w.astype(recipe.precision), weights), static)
+        model = eqx.combine(in_precision(weights, recipe.precision), static)
         keys = jax.random.split(jax.random.fold_in(values.key, step), len(batch.tokens))
         logits = all_logits(model, batch, work.start, keys)
         losses, corrects = jax.vmap(example_loss, (0, 0, 0, None))(

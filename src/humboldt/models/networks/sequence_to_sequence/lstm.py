@@ -229,6 +229,7 @@ def _read(
     """One layer in one direction: its outputs at every step, and its state after the last real one."""
     inputs = jnp.concatenate([x, (~mask)[:, None].astype(x.dtype)], -1)
     inputs = reversed_within(inputs, mask) if direction else inputs
-    (_, memory), outputs = unroll(cell, cell.init_state(Extent.of(mask)), inputs)
+    zeros = jnp.zeros(cell.hidden_size, x.dtype)
+    (_, memory), outputs = unroll(cell, (zeros, zeros), inputs)
     last = at_last(outputs, mask), memory
     return (reversed_within(outputs, mask) if direction else outputs), last
