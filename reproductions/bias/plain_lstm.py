@@ -75,10 +75,11 @@ class LSTM(nn.Module):
 
 
 def train(seed, arguments):
+    """Trains one network and prints what it does."""
     torch.manual_seed(seed)
-    device, l = arguments.device, arguments.l
+    device, length = arguments.device, arguments.l
     model = LSTM(arguments.hidden, arguments.attention, arguments.vocabulary).to(device)
-    source = torch.tensor([[SYMBOL] * l + [END]], device=device)
+    source = torch.tensor([[SYMBOL] * length + [END]], device=device)
     told = torch.tensor([[END] + [SYMBOL] * l], device=device)
     optimiser = torch.optim.Adam(model.parameters(), lr=1.0)
     begin, losses = time.time(), []
@@ -95,23 +96,24 @@ def train(seed, arguments):
         losses.append(loss.detach())
     model.eval()
     surplus = {}
-    for m in range(l - arguments.span, l + arguments.span + 1):
+    for m in range(length - arguments.span, length + arguments.span + 1):
         surplus[m] = model.write(torch.tensor([[SYMBOL] * m + [END]], device=device), 200) - m
     curve = torch.stack(losses).view(-1, max(1, len(losses) // 10)).mean(1).tolist()
     found = {
         "seed": seed,
-        "l": l,
+        "l": length,
         "hidden": arguments.hidden,
         "vocabulary": arguments.vocabulary,
         "attention": arguments.attention,
         "surplus": surplus,
     }
-    others = [value for m, value in surplus.items() if m != l]
-    found |= {"fits": surplus[l] == 0, "counts": not any(others), "seconds": round(time.time() - begin)}
+    others = [value for m, value in surplus.items() if m != length]
+    found |= {"fits": surplus[length] == 0, "counts": not any(others), "seconds": round(time.time() - begin)}
     print(json.dumps({**found, "loss": [round(x, 3) for x in curve]}), flush=True)
 
 
 def main():
+    """Reads the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, nargs=2, default=(0, 1), help="first, and the one after the last")
     parser.add_argument("--l", type=int, default=40)
