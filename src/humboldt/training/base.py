@@ -47,6 +47,7 @@ class Recipe:
     precision: Literal["float32", "bfloat16"] = "float32"  # of the network's arithmetic; weights and loss stay float32
     loss: Literal["mean", "sum", "pooled"] = "mean"  # of an example's symbols; pooled: over all symbols of the batch
     schedule: Schedule | None = None
+    shrink: float | None = None  # factor on a member's rate after every milestone that is no better than its best
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,8 @@ class AbstractPredictor(ABC):
 @dataclass(frozen=True)
 class Milestone:
     """What is to be remembered of one look at the members: `score` of each decides which weights are kept as the best
-    so far (the last, if there is none), `record` is kept as it is."""
+    so far (the last, if there is none), `record` is kept as it is. A list with an entry for each member is kept with
+    each member's results, under `milestones`."""
 
     score: np.ndarray | None = None
     record: Any = None
