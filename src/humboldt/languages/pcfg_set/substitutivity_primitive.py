@@ -1,4 +1,4 @@
-"""Are synonyms taken for the same word (section 6.4)? In training they stand alone: no other function is in the item."""
+"""Are synonyms taken for the same word (section 6.4)? In training they are the single function of an item."""
 
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from humboldt.settings import setting, settings
 @tasks.register("pcfg_set/substitutivity_primitive", version=VERSION)
 @settings
 class PrimitiveSynonyms(AbstractTest):
-    """Are synonyms taken for the same word (section 6.4)? In training they stand alone: no other function is in the item."""
+    """Are synonyms taken for the same word (section 6.4)? In training they are the single function of an item."""
 
     synonym_share: float = setting(
         PRIMITIVE_SHARE,

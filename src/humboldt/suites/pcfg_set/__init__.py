@@ -1,0 +1,110 @@
+"""Compositionality decomposed (Hupkes et al. 2020): is a model compositional?"""
+
+from collections.abc import Sequence
+
+from humboldt.identity import Evaluation, Member
+from humboldt.languages import ProblemKind
+from humboldt.measures.pcfg_set import VERSION
+from humboldt.report.tables import Record, Table
+from humboldt.suites import suites
+from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Scored, Scoring
+from humboldt.suites.cells import Cell, Heading
+from humboldt.suites.pcfg_set import scoring as scores
+from humboldt.suites.pcfg_set import tables
+from humboldt.suites.pcfg_set.looks import look
+from humboldt.suites.pcfg_set.problem import Expressions
+from humboldt.suites.pcfg_set.protocol import CONTENDERS, PRESETS, TASKS, Compositionality
+from humboldt.training.base import Job, MemberRecipe, Recipe, Schedule
+
+SCORERS = {
+    "accuracy": scores.accuracy,
+    "localism": scores.localism,
+    "substitutivity": scores.substitutivity,
+    "overgeneralisation": scores.overgeneralisation,
+}
+EVALUATIONS = {  # of each task's training
+    "task_accuracy": ("accuracy", "localism"),
+    "systematicity": ("accuracy",),
+    "productivity": ("accuracy",),
+    "substitutivity_equally_distributed": ("substitutivity",),
+    "substitutivity_primitive": ("substitutivity",),
+    "overgeneralisation": ("overgeneralisation",),
+}
+PROBED_SYMBOLS = 16  # of an output, in an estimate: about the mean of the targets
+
+
+class PcfgSet(AbstractSuite):
+    """The suite of Hupkes et al. (2020)."""
+
+    name = "pcfg_set"
+    paper = "Hupkes et al. 2020, Compositionality decomposed: how do neural networks generalise?"
+    question = "Is it compositional?"
+    measure = "sequence accuracy, consistency"
+    kind = ProblemKind.SEQUENCE_TO_SEQUENCE
+    protocol = Compositionality
+    contenders = CONTENDERS
+    printed_tasks = TASKS
+    presets = PRESETS
+    headline = "sequence_accuracy"
+    evaluation = ("accuracy", VERSION)
+    told = ("rate",)
+
+    def members(self, protocol: Compositionality, contender: Contender) -> list[Member]:
+        del contender
+        return [{"seed": seed} for seed in range(protocol.seeds)]
+
+    def evaluations(self, protocol: Compositionality, task: str) -> list[Evaluation]:
+        setting = {"longest_output": protocol.longest_output}
+        return [Evaluation(name, setting, VERSION) for name in EVALUATIONS[task]]
+
+    def work(self, parts: Parts) -> str:
+        return f"{parts.protocol.epochs} epochs of a corpus of {parts.task.size:,} expressions"
+
+    def job(self, parts: Parts, members: Sequence[Member]) -> Job:
+        protocol: Compositionality = parts.protocol
+        problem = _problem(parts)
+        warm_up = protocol.warm_up
+        return Job(
+            model=parts.model,
+            problem=problem,
+            recipe=Recipe(
+                steps=problem.steps,
+                optimiser=protocol.optimiser,
+                betas=(0.9, protocol.second_beta),
+                momentum=protocol.momentum,
+                nesterov=protocol.momentum > 0,
+                gradient_clip=protocol.gradient_clip,
+                precision=protocol.precision,
+                loss="sum" if protocol.loss_per == "item" else "pooled",
+                schedule=None if warm_up is None else Schedule(warm_up),
+                shrink=protocol.shrink,
+            ),
+            members=tuple(MemberRecipe(member["seed"], protocol.learning_rate) for member in members),
+            milestone=look(problem),
+        )
+
+    def score(self, scoring: Scoring) -> list[Scored]:
+        return SCORERS[scoring.evaluation.name](_problem(scoring.parts), scoring)
+
+    def probe(self, parts: Parts, evaluation: Evaluation) -> Probe:
+        problem = _problem(parts)
+        sources = problem.vocabulary.sources(problem.splits.test.sources)
+        batches = list(problem.asked_batches(sources))
+        _, batch = batches[len(batches) // 2]
+        times = len(batches) * (
+            1 + int(problem.splits.test.sources[0].count(" ") > 0 and evaluation.name == "localism")
+        )
+        return Probe(lambda predictor: predictor.outputs(batch, PROBED_SYMBOLS), times)
+
+    def cell_records(self, cell: Cell) -> list[Record]:
+        return tables.records(cell)
+
+    def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
+        return tables.layout(self, heading, cells)
+
+
+def _problem(parts: Parts) -> Expressions:
+    return Expressions(parts.task, parts.protocol, parts.model)
+
+
+suites.register("pcfg_set", version=1)(PcfgSet())
