@@ -161,6 +161,10 @@ class AbstractPredictor(ABC):
         """How many numbers training has changed, by part of the network; empty where that is not known."""
         return {}
 
+    def source_vectors(self) -> np.ndarray | None:
+        """The vectors of all source tokens, shape `(member, token, size)`; `None` where they are not known."""
+        return None
+
     def _lacks(self, ability: str) -> UsageError:
         return UsageError(f"This suite needs models that can {ability}, and `{type(self).__name__}` cannot.")
 

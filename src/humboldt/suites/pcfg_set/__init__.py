@@ -1,9 +1,11 @@
 """Compositionality decomposed (Hupkes et al. 2020): is a model compositional?"""
 
 from collections.abc import Sequence
+from typing import Any
 
-from humboldt.identity import Evaluation, Member
+from humboldt.identity import Evaluation, Member, Training
 from humboldt.languages import ProblemKind
+from humboldt.languages.pcfg_set import num_functions
 from humboldt.measures.pcfg_set import VERSION
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
@@ -21,15 +23,19 @@ SCORERS = {
     "localism": scores.localism,
     "substitutivity": scores.substitutivity,
     "overgeneralisation": scores.overgeneralisation,
+    "functions": scores.functions,
+    "string_lengths": scores.string_lengths,
 }
 EVALUATIONS = {  # of each task's training
-    "task_accuracy": ("accuracy", "localism"),
+    "task_accuracy": ("accuracy", "localism", "functions", "string_lengths"),
     "systematicity": ("accuracy",),
     "productivity": ("accuracy",),
     "substitutivity_equally_distributed": ("substitutivity",),
     "substitutivity_primitive": ("substitutivity",),
     "overgeneralisation": ("overgeneralisation",),
 }
+SIZES = {"functions": "function_items", "string_lengths": "longer_items"}  # settings of one evaluation alone
+LENGTHS = 19  # of strings in the test of longer strings: 2 to 20
 PROBED_SYMBOLS = 16  # of an output, in an estimate: about the mean of the targets
 
 
@@ -54,8 +60,14 @@ class PcfgSet(AbstractSuite):
         return [{"seed": seed} for seed in range(protocol.seeds)]
 
     def evaluations(self, protocol: Compositionality, task: str) -> list[Evaluation]:
-        setting = {"longest_output": protocol.longest_output}
-        return [Evaluation(name, setting, VERSION) for name in EVALUATIONS[task]]
+        found = []
+        for name in EVALUATIONS[task]:
+            setting = {"longest_output": protocol.longest_output}
+            if name in SIZES:
+                setting[SIZES[name]] = getattr(protocol, SIZES[name])
+            if all(setting.values()):
+                found.append(Evaluation(name, setting, VERSION))
+        return found
 
     def work(self, parts: Parts) -> str:
         return f"{parts.protocol.epochs} epochs of a corpus of {parts.task.size:,} expressions"
@@ -87,14 +99,21 @@ class PcfgSet(AbstractSuite):
         return SCORERS[scoring.evaluation.name](_problem(scoring.parts), scoring)
 
     def probe(self, parts: Parts, evaluation: Evaluation) -> Probe:
-        problem = _problem(parts)
-        sources = problem.vocabulary.sources(problem.splits.test.sources)
-        batches = list(problem.asked_batches(sources))
-        _, batch = batches[len(batches) // 2]
-        times = len(batches) * (
-            1 + int(problem.splits.test.sources[0].count(" ") > 0 and evaluation.name == "localism")
-        )
-        return Probe(lambda predictor: predictor.outputs(batch, PROBED_SYMBOLS), times)
+        problem, protocol, functions = _problem(parts), parts.protocol, parts.task.language.functions
+        test = problem.splits.test.sources
+        batches = [batch for _, batch in problem.asked_batches(problem.vocabulary.sources(test))]
+        asked = {
+            "localism": sum(map(num_functions, test)),
+            "substitutivity": 2 * len(test),
+            "functions": protocol.function_items * len(functions),
+            "string_lengths": protocol.longer_items * LENGTHS * sum(function.arity for function in functions),
+        }.get(evaluation.name, len(test))
+        batch = batches[len(batches) // 2]
+        return Probe(lambda predictor: predictor.outputs(batch, PROBED_SYMBOLS), asked / len(test) * len(batches))
+
+    def place(self, training: Training, evaluation: Evaluation) -> tuple[Any, ...]:
+        del evaluation
+        return (training.setting["task"]["rate"],) if training.task == "overgeneralisation" else ()
 
     def cell_records(self, cell: Cell) -> list[Record]:
         return tables.records(cell)

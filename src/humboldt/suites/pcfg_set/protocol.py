@@ -58,6 +58,20 @@ class Compositionality:
     longest_output: int = setting(
         256, "symbols after which an output is cut", "not stated", role=Role.EVALUATION, least=1
     )
+    function_items: int = setting(
+        5_000,
+        "items for each function in the test of function difficulty; 0 leaves it out",
+        "released data",
+        role=Role.EVALUATION,
+        least=0,
+    )
+    longer_items: int = setting(
+        53,
+        "items for each function and length in the test of longer strings; 0 leaves it out",
+        "released data",
+        role=Role.EVALUATION,
+        least=0,
+    )
 
     def check(self) -> None:
         """Relations between settings."""

@@ -63,6 +63,11 @@ class EnsemblePredictor(AbstractPredictor):
     def stepper(self, member: int, *, longest: int, most_memory: int) -> tuple[Any, int]:
         return make_stepper(self.model(member), longest, most_memory)
 
+    def source_vectors(self) -> np.ndarray | None:
+        embedding = getattr(self.weights, "source_embedding", None)
+        # Whatever else an embedding has (vectors of places) comes after the vectors of tokens.
+        return None if embedding is None else np.asarray(jax.tree.leaves(embedding)[0])
+
     def parameters(self) -> dict[str, int]:
         return count_parameters(self.model(0))
 
