@@ -10,10 +10,11 @@ import numpy as np
 from humboldt.errors import UsageError
 from humboldt.languages import AbstractTask, Alphabet, ProblemKind
 from humboldt.languages.pcfg_set._corpus import Corpus, CorpusSettings, Examples, corpus
-from humboldt.languages.pcfg_set._functions import COMMA, PCFG_SET, Language
+from humboldt.languages.pcfg_set._functions import COMMA, PCFG_SET, SYNONYM, Language
 from humboldt.languages.pcfg_set._interpret import interpret
 from humboldt.languages.pcfg_set._naturalise import free_skeletons
 from humboldt.languages.pcfg_set._productions import JointHistogram, released_histogram, released_productions
+from humboldt.languages.pcfg_set._substitutivity import FUNCTIONS_WITH_SYNONYMS
 from humboldt.settings import setting, settings
 
 FREE_TREES = 20_000  # whose sizes are counted where a corpus does not follow the released sizes
@@ -50,7 +51,6 @@ class AbstractTest(AbstractTask):
         ("append swap F G H , repeat I J", "H G F I J I J"),
         ("echo remove_first D K , E F", "E F F"),
     )
-    synonyms: ClassVar[tuple[str, ...]] = ()  # functions that its expressions have, beside the language's own
 
     @property
     def language(self) -> Language:
@@ -59,9 +59,10 @@ class AbstractTest(AbstractTask):
 
     @property
     def input_alphabet(self) -> Alphabet:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Functions, the comma, letters, synonyms."""
+        """Functions, the comma, letters, synonyms. All tests have the same, so that one program trains on all."""
         functions = (function.name for function in self.language.functions)
-        return Alphabet((*functions, COMMA, *self.language.letters, *self.synonyms))
+        synonyms = (name + SYNONYM for name in FUNCTIONS_WITH_SYNONYMS)
+        return Alphabet((*functions, COMMA, *self.language.letters, *synonyms))
 
     @property
     def output_alphabet(self) -> Alphabet:  # pyright: ignore[reportIncompatibleVariableOverride]

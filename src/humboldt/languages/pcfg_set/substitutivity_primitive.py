@@ -1,11 +1,8 @@
 """Are synonyms taken for the same word (section 6.4)? In training they are the single function of an item."""
 
-from typing import ClassVar
-
 from humboldt.languages import tasks
 from humboldt.languages.pcfg_set._corpus import VERSION, Corpus
-from humboldt.languages.pcfg_set._functions import SYNONYM
-from humboldt.languages.pcfg_set._substitutivity import FUNCTIONS_WITH_SYNONYMS, PRIMITIVE_SHARE, primitive
+from humboldt.languages.pcfg_set._substitutivity import PRIMITIVE_SHARE, primitive
 from humboldt.languages.pcfg_set._test import AbstractTest, HasSplits
 from humboldt.settings import setting, settings
 
@@ -22,8 +19,6 @@ class PrimitiveSynonyms(AbstractTest):
         above=0,
         most=1,
     )
-
-    synonyms: ClassVar[tuple[str, ...]] = tuple(name + SYNONYM for name in FUNCTIONS_WITH_SYNONYMS)
 
     def split(self, corpus: Corpus) -> HasSplits:
         return primitive(corpus, share=self.synonym_share)

@@ -1,18 +1,21 @@
 """Compositionality decomposed (Hupkes et al. 2020): is a model compositional?"""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from humboldt.errors import UsageError
 from humboldt.identity import Evaluation, Member, Training
 from humboldt.languages import ProblemKind
 from humboldt.languages.pcfg_set import num_functions
-from humboldt.measures.pcfg_set import VERSION
+from humboldt.measures.pcfg_set import VERSION, File, score_predictions
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Scored, Scoring
+from humboldt.suites.base import AbstractSuite, Contender, Experiment, Parts, Probe, Request, Scored, Scoring
+from humboldt.suites.capabilities import OffersData, OffersScore, TextFile
 from humboldt.suites.cells import Cell, Heading
+from humboldt.suites.pcfg_set import data, tables
 from humboldt.suites.pcfg_set import scoring as scores
-from humboldt.suites.pcfg_set import tables
 from humboldt.suites.pcfg_set.looks import look
 from humboldt.suites.pcfg_set.problem import Expressions
 from humboldt.suites.pcfg_set.protocol import CONTENDERS, PRESETS, TASKS, Compositionality
@@ -39,7 +42,7 @@ LENGTHS = 19  # of strings in the test of longer strings: 2 to 20
 PROBED_SYMBOLS = 16  # of an output, in an estimate: about the mean of the targets
 
 
-class PcfgSet(AbstractSuite):
+class PcfgSet(AbstractSuite, OffersData, OffersScore):
     """The suite of Hupkes et al. (2020)."""
 
     name = "pcfg_set"
@@ -54,6 +57,11 @@ class PcfgSet(AbstractSuite):
     headline = "sequence_accuracy"
     evaluation = ("accuracy", VERSION)
     told = ("rate",)
+
+    def plan(self, request: Request) -> list[Experiment]:
+        """Localism is asked of the models of task_accuracy: who asks for it means these."""
+        names = ("task_accuracy" if name == data.LOCALISM else name for name in request.tasks)
+        return super().plan(replace(request, tasks=tuple(dict.fromkeys(names))))
 
     def members(self, protocol: Compositionality, contender: Contender) -> list[Member]:
         del contender
@@ -120,6 +128,21 @@ class PcfgSet(AbstractSuite):
 
     def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
         return tables.layout(self, heading, cells)
+
+    def data(
+        self, task: str, *, split: str | None, count: int, length: int | None, seed: int, settings: Mapping[str, Any]
+    ) -> Iterator[tuple[list[str], list[str]]]:
+        if length is not None:
+            raise UsageError(
+                f"--length {length}: a corpus has expressions of many lengths, distributed as in the paper. Leave "
+                "--length out, or bound the nesting of functions with --set deepest=2."
+            )
+        return data.pairs(task, split, count, seed, settings)
+
+    def score_file(self, test: str, predictions: TextFile, *, twin: TextFile | None) -> dict[str, Any]:
+        general = "substitutivity" if test in TASKS and test.startswith("substitutivity") else test
+        files = [None if file is None else File.tsv(file.name, file.lines) for file in (predictions, twin)]
+        return score_predictions(general, files[0], files[1])  # pyright: ignore[reportArgumentType]
 
 
 def _problem(parts: Parts) -> Expressions:

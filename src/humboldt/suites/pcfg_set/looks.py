@@ -32,7 +32,7 @@ def validation_score(problem: Expressions, predictor: AbstractPredictor) -> tupl
     """What chooses the epoch, more being better, and the measure itself: per symbol, the symbols before it told."""
     by_loss = problem.protocol.selected_by == "loss"
     total, symbols = np.zeros(predictor.num_members), 0
-    for items, batch in problem.told_batches(problem.splits.validation):
+    for items, batch in problem.validation_batches():
         found = predictor.nats(batch) if by_loss else predictor.correct(batch)
         total += found[:, : len(items)].sum(1)
         symbols += int(batch.target_mask[: len(items)].sum())

@@ -15,10 +15,9 @@ from humboldt.suites.pcfg_set.buckets import Pair, Ragged, assign, batches_of, c
 from humboldt.suites.pcfg_set.protocol import Compositionality
 from humboldt.training.base import AbstractPredictor, AbstractProblem
 
-BUCKETS = 5  # pairs of padded lengths in training: each is a branch of the compiled program
-TEST_BUCKETS = 3  # the same where members are told the targets
 TEST_ROWS = 256  # of a batch in which members are told the targets
 ASKED_ROWS = 512  # sources of one call for outputs
+FEW_ROWS = 128  # the same where there are few sources: the number of rows is one of two, so that programs are few
 SHUFFLING = 1  # tells the seed of an epoch's order from other seeds
 START = "<s>"  # how the start mark is written, should a model put it out
 
@@ -105,9 +104,8 @@ class Expressions(AbstractProblem):
                     "size, or expressions of other sizes (deepest, most_functions)."
                 )
         self.batch_size = protocol.batch_size
-        self._sources, self._targets, self.buckets = _training_data(
-            task, protocol.data_seed, self.vocabulary, protocol.batch_size
-        )
+        self._sources, self._targets = _encoded(task, protocol.data_seed, self.vocabulary)
+        self.buckets = _buckets(task, protocol.data_seed, self.vocabulary, protocol.buckets, protocol.batch_size)
         self.longest, self.longest_target = self.buckets[-1]
         limit = protocol.most_tokens
         self._rows = [
@@ -137,14 +135,13 @@ class Expressions(AbstractProblem):
         bucket, items = self._order(epoch)[place]
         return _framed(self._sources, self._targets, items, self.batch_size, self.buckets[bucket])
 
-    def told_batches(self, examples: Examples) -> Iterator[tuple[np.ndarray, Batch]]:
-        """Examples in batches of one size, for members that are told the targets: which they are, and the batch."""
-        sources, targets = self.vocabulary.sources(examples.sources), self.vocabulary.targets(examples.targets)
-        rows = min(TEST_ROWS, len(examples))
-        buckets = choose_buckets(sources.lengths, targets.lengths, TEST_BUCKETS, rows)
-        chosen = assign(sources.lengths, targets.lengths, buckets)
-        for bucket, items in batches_of(chosen, [rows] * len(buckets)):
-            yield items, _framed(sources, targets, items, rows, buckets[bucket])
+    def validation_batches(self) -> Iterator[tuple[np.ndarray, Batch]]:
+        """The validation set in batches of one number of rows: which items, and the batch."""
+        validation: Examples = self.splits.validation
+        sources, targets = self.vocabulary.sources(validation.sources), self.vocabulary.targets(validation.targets)
+        chosen = assign(sources.lengths, targets.lengths, self.buckets)
+        for bucket, items in batches_of(chosen, [TEST_ROWS] * len(self.buckets)):
+            yield items, _framed(sources, targets, items, TEST_ROWS, self.buckets[bucket])
 
     def outputs(
         self, predictor: AbstractPredictor, texts: Sequence[str], tell: Any = lambda count: None
@@ -163,7 +160,7 @@ class Expressions(AbstractProblem):
     def asked_batches(self, sources: Ragged) -> Iterator[tuple[np.ndarray, Batch]]:
         """Sources in batches of one size, the shortest first: which they are, and the batch."""
         order = np.argsort(sources.lengths, kind="stable")
-        rows = min(ASKED_ROWS, len(order))
+        rows = ASKED_ROWS if len(order) > ASKED_ROWS else FEW_ROWS
         nothing = Ragged(np.zeros(1, np.int32), np.zeros(len(order) + 1, np.int64))
         for first in range(0, len(order), rows):
             items = order[first : first + rows]
@@ -178,10 +175,24 @@ def _framed(sources: Ragged, targets: Ragged, items: np.ndarray, size: int, leng
 
 
 @lru_cache(maxsize=4)
-def _training_data(
-    task: AbstractTest, seed: int, vocabulary: Vocabulary, rows: int
-) -> tuple[Ragged, Ragged, tuple[Pair, ...]]:
-    """The training items as token ids, and the buckets for them."""
+def _encoded(task: AbstractTest, seed: int, vocabulary: Vocabulary) -> tuple[Ragged, Ragged]:
+    """The training items as token ids."""
     train: Examples = task.splits(seed).train
-    sources, targets = vocabulary.sources(train.sources), vocabulary.targets(train.targets)
-    return sources, targets, choose_buckets(sources.lengths, targets.lengths, BUCKETS, rows)
+    return vocabulary.sources(train.sources), vocabulary.targets(train.targets)
+
+
+@lru_cache(maxsize=4)
+def _buckets(task: AbstractTest, seed: int, vocabulary: Vocabulary, most: int, rows: int) -> tuple[Pair, ...]:
+    """The buckets for all items of the base corpus: the same for every test of it, so that one program trains on all.
+
+    Exceptional targets may be longer than any other: then so is the last bucket.
+    """
+    corpus = task.corpus(seed)
+    whole = corpus.train + corpus.validation + corpus.test
+    sources, targets = (
+        np.array([text.count(" ") + 1 for text in texts]) + extra
+        for texts, extra in ((whole.sources, vocabulary.ends_sources), (whole.targets, 1))
+    )
+    *others, last = choose_buckets(sources, targets, most, rows)
+    own = (int(texts.lengths.max()) for texts in _encoded(task, seed, vocabulary))
+    return (*others, (max(last[0], next(own)), max(last[1], next(own))))

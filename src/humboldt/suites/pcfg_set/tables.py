@@ -12,11 +12,11 @@ from humboldt.report.tables import Record, Table
 from humboldt.report.words import counted
 from humboldt.store import Result
 from humboldt.suites.cells import Cell, Heading
+from humboldt.suites.pcfg_set.protocol import PRINTED_RATE
 
 if TYPE_CHECKING:
     from humboldt.suites.pcfg_set import PcfgSet
 
-PRINTED_RATE = 0.001  # section 6.6.1: the rate of the exceptions that Table 1 speaks of
 PAIRS = ("swap repeat", "append remove_second", "repeat remove_second", "append swap")  # as Table 2 orders them
 FIRST_STRING = "First string"
 
@@ -300,6 +300,7 @@ def _significant(first: Cell | None, second: Cell | None) -> str:
 
 def _by_measure(title: str, titles: Mapping[str, str], row: Row) -> Table:
     """One row for each measure of an auxiliary test."""
-    names = dict.fromkeys(name for cell in row.values() for result in results(cell) for name in result.measures)
+    names = {name for cell in row.values() for result in results(cell) for name in result.measures}
+    names = sorted(names, key=lambda name: (len(name) if name[-1].isdigit() else 0, name))  # length_2 before length_10
     rows = [(name.replace("_", " "), *(_shown(row.get(model), measured(name)) for model in titles)) for name in names]
     return Table(title, ("", *titles.values()), tuple(rows))
