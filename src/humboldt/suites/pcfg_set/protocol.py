@@ -3,7 +3,6 @@
 from types import MappingProxyType
 from typing import Literal
 
-from humboldt.errors import UsageError
 from humboldt.settings import Role, setting, settings
 from humboldt.suites.base import Contender, Preset
 
@@ -44,7 +43,7 @@ class Compositionality:
     second_beta: float = setting(
         0.998, "Adam's decay of squared gradients", f"{SCRIPT}; section 5.3.2 says 0.98", least=0, most=1
     )
-    momentum: float = setting(0.0, "Nesterov momentum of SGD", "fairseq: 0.99 (ConvS2S)", least=0, most=1)
+    momentum: float = setting(0.0, "Nesterov momentum, of SGD alone", "fairseq: 0.99 (ConvS2S)", least=0, most=1)
     gradient_clip: float | None = setting(
         None, "largest norm of a gradient", f"{SCRIPT}: none (Transformer); 5 and 0.1 are the toolkits'", above=0
     )
@@ -76,11 +75,6 @@ class Compositionality:
         role=Role.EVALUATION,
         least=0,
     )
-
-    def check(self) -> None:
-        """Relations between settings."""
-        if self.optimiser == "adam" and self.momentum:
-            raise UsageError(f"momentum={self.momentum:g} is for SGD, and the optimiser is adam. Leave one of them.")
 
 
 OPENNMT = {"toolkit": "opennmt"}
