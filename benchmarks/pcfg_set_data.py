@@ -26,12 +26,12 @@ from humboldt.languages.pcfg_set import (
     function_difficulty,
     interpret,
     length,
-    overgeneralisation,
+    overgeneralisation_splits,
     primitive,
-    productivity,
+    productivity_splits,
     released_histogram,
     released_productions,
-    systematicity,
+    systematicity_splits,
 )
 from humboldt.languages.pcfg_set._naturalise import proportional
 
@@ -96,11 +96,11 @@ def main() -> None:
     drawing = timed(lambda: corpus(0, settings), given.repeats)
     assert made.string_arguments  # some tests need them, and they are kept
     tests = {
-        "systematicity": lambda: systematicity(made),
-        "productivity": lambda: productivity(made),
+        "systematicity": lambda: systematicity_splits(made),
+        "productivity": lambda: productivity_splits(made),
         "equally_distributed": lambda: equally_distributed(made),
         "primitive": lambda: primitive(made),
-        "overgeneralisation": lambda: overgeneralisation(made),
+        "overgeneralisation": lambda: overgeneralisation_splits(made),
         "function_difficulty": lambda: function_difficulty(made),
     }
     small = given.size // 100

@@ -39,7 +39,8 @@ ALLOWED: dict[str, set[str]] = {
     "study": {*BOTTOM, "execution", "locks", "plugins", "report", "store", "suites"},
     "locks": set(),
     "_progress": {"report"},
-    "cli": {*BOTTOM, "_progress", "plugins", "report", "store", "study", "suites"},
+    "scoring_cli": {*BOTTOM, "plugins", "suites"},
+    "cli": {*BOTTOM, "_progress", "plugins", "report", "scoring_cli", "store", "study", "suites"},
 }
 TOP = {"__init__", "__main__"}
 HEAVY = {"jax", "jaxlib", "equinox", "optax", "jaxtyping", "torch"}

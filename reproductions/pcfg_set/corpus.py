@@ -14,15 +14,15 @@ from humboldt.languages.pcfg_set import (
     Unit,
     corpus,
     equally_distributed,
-    localism,
+    localism_splits,
     num_functions,
-    overgeneralisation,
+    overgeneralisation_splits,
     primitive,
-    productivity,
+    productivity_splits,
     released_histogram,
     statistics,
     string_arguments,
-    systematicity,
+    systematicity_splits,
 )
 
 SEEDS = (0, 1, 2)
@@ -46,24 +46,24 @@ def describe(seed: int) -> dict[str, Any]:
     """Everything that is compared, for one seed."""
     made = corpus(seed)
     everything = made.train + made.validation + made.test
-    systematic, productive = systematicity(made), productivity(made)
+    systematic, productive = systematicity_splits(made), productivity_splits(made)
     synonyms = {unit.value: equally_distributed(made, unit=unit) for unit in Unit}
-    exceptions = {rate: overgeneralisation(made, rate) for rate in RATES}
+    exceptions = {rate: overgeneralisation_splits(made, rate) for rate in RATES}
     return {
         "seed": seed,
         "sizes": {
             "base": [len(made.train), len(made.validation), len(made.test)],
             "systematicity": [len(systematic.train), len(systematic.test)],
             "productivity": [len(productive.train), len(productive.test)],
-            "localism": len(localism(made).test),
+            "localism": len(localism_splits(made).test),
             "primitive": len(primitive(made).train),
             "exceptions": {rate: len(data.test) for rate, data in exceptions.items()},
             "primitive_exceptions": {rate: sum(data.primitive) for rate, data in exceptions.items()},
             "overgeneralisation_train": {rate: len(data.train) for rate, data in exceptions.items()},
         },
         "clean_validation": {
-            "systematicity": len(systematicity(made, clean_validation=True).validation),
-            "productivity": len(productivity(made, clean_validation=True).validation),
+            "systematicity": len(systematicity_splits(made, clean_validation=True).validation),
+            "productivity": len(productivity_splits(made, clean_validation=True).validation),
         },
         "distance_of_histograms": round(statistics(everything.sources).histogram.distance(released_histogram()), 6),
         "all": spreads(everything),

@@ -20,6 +20,7 @@ from humboldt.events import AbstractSink, Event, Progress
 from humboldt.plugins import load_files, load_installed
 from humboldt.report.tables import Table, as_csv, as_json, as_text
 from humboldt.report.words import counted, duration
+from humboldt.scoring_cli import score
 from humboldt.store import Store
 from humboldt.study import Study, plan, stop_on_interrupt
 from humboldt.suites import suites
@@ -36,6 +37,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command()(score)
 
 
 def _folder(text: str) -> Path:

@@ -54,6 +54,17 @@ TINY: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         },
         {"test": 3},
     ),
+    "pcfg_set": (
+        {
+            "tasks": ["systematicity"],
+            "models": ["transformer"],
+            "settings": {
+                **{"size": 200, "letters": 40, "deepest": 2, "epochs": 1, "batch_size": 64, "buckets": 1},
+                **{"embedding_size": 2, "hidden_size": 2, "num_layers": 1, "num_heads": 1, "longest_output": 2},
+            },
+        },
+        {"longest_output": 3},
+    ),
 }
 every_suite = pytest.mark.parametrize("suite", [suites.get(name) for name in suites.names()], ids=suites.names())
 

@@ -60,7 +60,7 @@ class Toy(AbstractSuite):
         recipes = tuple(MemberRecipe(member["seed"], 0.03) for member in members)
         return Job(parts.model, EchoProblem(3), Recipe(steps=parts.protocol.steps), recipes)
 
-    def evaluations(self, protocol):
+    def evaluations(self, protocol, task):
         return [Evaluation(name, {"strings": protocol.strings}, 1) for name in ("short", "long")]
 
     def score(self, scoring):

@@ -200,7 +200,8 @@ class AbstractSuite(ABC):
     def make_task(self, name: str, protocol: Any, options: Mapping[str, Any]) -> AbstractTask:
         """The task that a training is about."""
         del protocol
-        return tasks.get(f"{self.name}/{name}")(**options)
+        cls = tasks.get(f"{self.name}/{name}")
+        return settings.from_json(cls, options) if settings.fields(cls) else cls(**options)
 
     def check_plan(self, parts: Parts) -> None:
         """Raises a usage error if the settings do not fit the task: asked of every training before anything runs."""
@@ -221,8 +222,9 @@ class AbstractSuite(ABC):
         del parts, sweep
         return False
 
-    def evaluations(self, protocol: Any) -> list[Evaluation]:
-        """What is asked of the trained members."""
+    def evaluations(self, protocol: Any, task: str) -> list[Evaluation]:
+        """What is asked of the members that are trained on a task."""
+        del task
         name, version = self.evaluation
         return [Evaluation(name, settings.as_json(protocol, [Role.EVALUATION]), version)]
 
@@ -300,7 +302,7 @@ class AbstractSuite(ABC):
             planned = list(self._trainings(task, model, preset, changes))
             several = _differing([training.flat for training, _ in planned])
             for training, protocol in planned:
-                evaluations = tuple(self.evaluations(protocol))
+                evaluations = tuple(self.evaluations(protocol, task))
                 parts = self.restore(training, evaluations[0])
                 self.check_plan(parts)
                 distinct = {key: training.flat[key] for key in several}
@@ -327,8 +329,9 @@ class AbstractSuite(ABC):
         for combination in itertools.product(*sweep.values()):
             swept = {**fixed, **dict(zip(sweep, combination, strict=True))}
             whole = settings.changed(self.protocol(), swept)
-            for protocol in _each(whole):
-                training = self.training(task, model, protocol, swept)
+            each = itertools.product(_each(whole), _each_of_task(tasks.get(f"{self.name}/{task}"), swept))
+            for protocol, own in each:
+                training = self.training(task, model, protocol, own)
                 if not (sweep and self.is_repetition(self.restore(training), sweep)):
                     yield training, protocol
 
@@ -336,8 +339,8 @@ class AbstractSuite(ABC):
         """What a preset changes for a cell. The models of the paper are all that it can speak for: others keep their
         own sizes."""
         changes = preset.changes_for(task, model)
-        known = set(settings.names(self.protocol)) | set(preset.of_models.get(model, ()))
-        known |= set(settings.names(tasks.get(f"{self.name}/{task}")))
+        known = {*settings.names(self.protocol), *settings.names(tasks.get(f"{self.name}/{task}"))}
+        known |= set(preset.of_models.get(model, ()))
         return {key: value for key, value in changes.items() if model in self.contenders or key in known}
 
     def training(self, task: str, model: str, protocol: Any, changes: Mapping[str, Any]) -> Training:
@@ -355,6 +358,7 @@ class AbstractSuite(ABC):
         setting["model"] = settings.as_json(settings.changed(entry.value(), {**follows, **changes}))
         if options := settings.fields(task_entry.value):
             own = {f.name: settings.typed_value(f, changes.get(f.name, f.default)) for f in options}
+            own = {f.stored_name: own[f.name][0] if f.role is Role.EACH else own[f.name] for f in options}
             setting["task"] = {key: settings.plain(value) for key, value in own.items()}
         versions = {"task": task_entry.version, "model": entry.version}
         return Training(self.name, task, model, contender.engine, setting, versions)
@@ -397,7 +401,7 @@ class AbstractSuite(ABC):
         """Whether task, model and measure are still the versions that these results were made with."""
         entry = self.model_entry(self.contender(training.model))
         versions = {"task": tasks.entry(f"{self.name}/{training.task}").version, "model": entry.version}
-        current = {one.name: one.version for one in self.evaluations(self.protocol())}
+        current = {one.name: one.version for one in self.evaluations(self.protocol(), training.task)}
         return training.versions == versions and current.get(evaluation.name) == evaluation.version
 
     @cache  # noqa: B019  suites live as long as the program
@@ -417,7 +421,7 @@ class AbstractSuite(ABC):
         return tuple(
             {**training.flat, **one.setting}
             for training, protocol in self._trainings(task, model, self.preset(preset), {})
-            for one in self.evaluations(protocol)
+            for one in self.evaluations(protocol, task)
             if one.name == evaluation
         )
 
@@ -433,6 +437,14 @@ def _each(protocol: Any) -> Iterator[Any]:
     names = [f.name for f in settings.fields(type(protocol)) if f.role is Role.EACH]
     for values in itertools.product(*(getattr(protocol, name) for name in names)):
         yield dataclasses.replace(protocol, **{name: (value,) for name, value in zip(names, values, strict=True)})
+
+
+def _each_of_task(task: type, changes: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The changes with one value each of the task's settings that have a training for each."""
+    each = [f for f in settings.fields(task) if f.role is Role.EACH]
+    values = [settings.typed_value(f, changes.get(f.name, f.default)) for f in each]
+    for combination in itertools.product(*values):
+        yield {**changes, **{f.name: (value,) for f, value in zip(each, combination, strict=True)}}
 
 
 def _each_names(protocol: type) -> set[str]:

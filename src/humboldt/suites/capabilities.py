@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 
@@ -34,3 +35,19 @@ class OffersCheck(ABC):
     @abstractmethod
     def check(self, task: str, lines: Sequence[str]) -> Conformance:
         """Whether the examples of a task, as JSON lines, agree with our definition."""
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A file that somebody gave: its name, for error messages, and its lines."""
+
+    name: str
+    lines: Sequence[str]
+
+
+class OffersScore(ABC):
+    """A suite that scores anybody's predictions: `humboldt score`."""
+
+    @abstractmethod
+    def score_file(self, test: str, predictions: TextFile, *, twin: TextFile | None) -> dict[str, Any]:
+        """The score of a file of predictions, as plain data. `twin` is a second file, for tests that compare two."""

@@ -52,6 +52,7 @@ class Recipe:
     precision: Precision = "float32"
     loss: Literal["mean", "sum", "pooled"] = "mean"  # of an example's symbols; pooled: over all symbols of the batch
     schedule: Schedule | None = None
+    shrink: float | None = None  # factor on a member's rate after every milestone that is no better than its best
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,10 @@ class AbstractPredictor(ABC):
         """How many numbers training has changed, by part of the network; empty where that is not known."""
         return {}
 
+    def source_vectors(self) -> np.ndarray | None:
+        """The vectors of all source tokens, shape `(member, token, size)`; `None` where they are not known."""
+        return None
+
     def _lacks(self, ability: str) -> UsageError:
         return UsageError(f"This suite needs models that can {ability}, and `{type(self).__name__}` cannot.")
 
@@ -172,7 +177,8 @@ class AbstractPredictor(ABC):
 @dataclass(frozen=True)
 class Milestone:
     """What is to be remembered of one look at the members: `score` of each decides which weights are kept as the best
-    so far (the last, if there is none), `record` is kept as it is."""
+    so far (the last, if there is none), `record` is kept as it is. A list with an entry for each member is kept with
+    each member's results, under `milestones`."""
 
     score: np.ndarray | None = None
     record: Any = None

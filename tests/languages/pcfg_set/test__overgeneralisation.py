@@ -10,7 +10,7 @@ from humboldt.languages.pcfg_set import (
     exception_targets,
     interpret,
     num_functions,
-    overgeneralisation,
+    overgeneralisation_splits,
     string_arguments,
 )
 
@@ -58,7 +58,7 @@ def test_meanings_inside_larger_expressions():
 
 @pytest.mark.parametrize("rate", RATES)
 def test_every_item(full, regular, holding, rate):
-    data = overgeneralisation(full, rate)
+    data = overgeneralisation_splits(full, rate)
     exceptions = set(data.test.sources)
     # All that is exceptional in the training data are the exceptions, with their exceptional targets.
     assert data.train.sources[-len(data.test) :] == data.test.sources
@@ -86,7 +86,7 @@ def test_every_item(full, regular, holding, rate):
 
 
 def test_new_primitive_exceptions_have_new_strings(full):
-    data = overgeneralisation(full, 0.005)
+    data = overgeneralisation_splits(full, 0.005)
     known = set(full.train.sources) | set(full.test.sources)
     added = [source for source in data.test.sources if source not in known]
     assert 0 < len(added) < len(data.test) / 2
@@ -94,9 +94,9 @@ def test_new_primitive_exceptions_have_new_strings(full):
 
 
 def test_validation_and_repetition(small):
-    data = overgeneralisation(small, 0.01)
-    assert data.validation is small.validation and overgeneralisation(small, 0.01) == data
-    clean = overgeneralisation(small, 0.01, clean_validation=True)
+    data = overgeneralisation_splits(small, 0.01)
+    assert data.validation is small.validation and overgeneralisation_splits(small, 0.01) == data
+    clean = overgeneralisation_splits(small, 0.01, clean_validation=True)
     assert list(clean.validation) == [item for item in small.validation if not count_pairs(item[0])]
     assert clean.test == data.test
 
@@ -106,5 +106,5 @@ def test_validation_and_repetition(small):
 )
 def test_rates_that_cannot_be(small, rate, text):
     with pytest.raises(UsageError) as error:
-        overgeneralisation(small, rate)
+        overgeneralisation_splits(small, rate)
     assert text in str(error.value)

@@ -8,11 +8,11 @@ from pcfg_set_support import name_of, released
 
 from humboldt.languages.pcfg_set import (
     HELD_OUT_PAIRS,
-    localism,
+    localism_splits,
     num_functions,
     pairs_in,
-    productivity,
-    systematicity,
+    productivity_splits,
+    systematicity_splits,
     to_paper_spelling,
 )
 
@@ -39,7 +39,7 @@ def test_pairs_are_neighbouring_tokens():
 
 
 def test_systematicity_on_every_item(full):
-    splits = systematicity(full)
+    splits = systematicity_splits(full)
     held_out = set(HELD_OUT_PAIRS)
     assert not any(neighbours(source) & held_out for source in splits.train.sources)
     assert all(neighbours(source) & held_out for source in splits.test.sources)
@@ -52,7 +52,7 @@ def test_systematicity_on_every_item(full):
 
 
 def test_productivity_on_every_item(full):
-    splits = productivity(full)
+    splits = productivity_splits(full)
     assert {num_functions(source) for source in splits.train.sources} == set(range(1, 9))
     assert min(num_functions(source) for source in splits.test.sources) == 9
     assert Counter([*splits.train, *splits.test]) == Counter([*full.train, *full.test])
@@ -61,16 +61,16 @@ def test_productivity_on_every_item(full):
 
 
 def test_localism_tests_what_can_be_unrolled(full):
-    splits = localism(full)
+    splits = localism_splits(full)
     assert splits.train is full.train
     assert all(num_functions(source) >= 2 for source in splits.test.sources)
     assert len(full.test) - len(splits.test) == sum(num_functions(source) == 1 for source in full.test.sources)
 
 
-@pytest.mark.parametrize("split", [systematicity, productivity])
+@pytest.mark.parametrize("split", [systematicity_splits, productivity_splits])
 def test_validation_is_that_of_the_base_corpus_unless_a_clean_one_is_asked_for(small, split):
     def is_fit(source: str) -> bool:
-        if split is systematicity:
+        if split is systematicity_splits:
             return not neighbours(source) & set(HELD_OUT_PAIRS)
         return num_functions(source) <= 8
 
@@ -87,6 +87,6 @@ def test_the_released_validation_set_is_not_clean():
 
 
 def test_other_pairs_and_other_bounds(small):
-    splits = systematicity(small, pairs=[("copy", "copy")])
+    splits = systematicity_splits(small, pairs=[("copy", "copy")])
     assert all(" copy copy " in f" {source} " for source in splits.test.sources) and len(splits.test)
-    assert {num_functions(source) for source in productivity(small, most_functions=2).train.sources} == {1, 2}
+    assert {num_functions(source) for source in productivity_splits(small, most_functions=2).train.sources} == {1, 2}

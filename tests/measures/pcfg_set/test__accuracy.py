@@ -12,8 +12,8 @@ from humboldt.languages.pcfg_set import (
     corpus,
     function_difficulty,
     longer_strings,
-    productivity,
-    systematicity,
+    productivity_splits,
+    systematicity_splits,
 )
 from humboldt.measures.pcfg_set import (
     Share,
@@ -88,7 +88,12 @@ def test_relative_drops_of_the_paper():
 
 def test_a_perfect_model_scores_one_on_every_accuracy():
     made = corpus(3, CorpusSettings(size=2_000))
-    data = [made.test, systematicity(made).test, productivity(made).test, longer_strings(made, count=1).examples]
+    data = [
+        made.test,
+        systematicity_splits(made).test,
+        productivity_splits(made).test,
+        longer_strings(made, count=1).examples,
+    ]
     data += function_difficulty(made, count=50).values()
     for examples in data:
         score = sequence_accuracy(examples.targets, oracle(list(examples.sources)), by=sizes_of(examples.sources))

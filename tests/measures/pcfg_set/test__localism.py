@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pcfg_set_support import EXPRESSIONS, by_hand, ignores_outermost, oracle, released, truncates
 
 from humboldt.errors import UsageError
-from humboldt.languages.pcfg_set import CorpusSettings, corpus, localism, num_functions
+from humboldt.languages.pcfg_set import CorpusSettings, corpus, localism_splits, num_functions
 from humboldt.measures.pcfg_set import Share, localism_consistency, longest_intermediate, unroll
 
 
@@ -76,7 +76,7 @@ def test_a_model_that_truncates_outputs():
 
 
 def test_a_perfect_model_scores_one():
-    data = localism(corpus(3, CorpusSettings(size=2_000)))
+    data = localism_splits(corpus(3, CorpusSettings(size=2_000)))
     unrolled = unroll(data.test.sources, oracle)
     score = localism_consistency(
         data.test.targets,

@@ -8,7 +8,7 @@ import pytest
 from pcfg_set_support import oracle, released
 
 from humboldt.errors import UsageError
-from humboldt.languages.pcfg_set import CorpusSettings, corpus, overgeneralisation
+from humboldt.languages.pcfg_set import CorpusSettings, corpus, overgeneralisation_splits
 from humboldt.measures.pcfg_set import Share, overgeneralisation_profile
 
 ORIGINAL = ["A B", "C D", "E"]
@@ -28,7 +28,7 @@ def test_by_hand():
 
 
 def test_one_that_follows_the_rules_and_one_that_learns_by_heart():
-    data = overgeneralisation(corpus(3, CorpusSettings(size=2_000)), 0.02)
+    data = overgeneralisation_splits(corpus(3, CorpusSettings(size=2_000)), 0.02)
     rules, heart = oracle(list(data.test.sources)), list(data.test.targets)
     profile = overgeneralisation_profile(
         data.original_targets, data.test.targets, [rules, heart], by={"pair": data.pairs, "primitive": data.primitive}

@@ -12,10 +12,10 @@ from humboldt.languages.pcfg_set import (
     CorpusSettings,
     corpus,
     equally_distributed,
-    localism,
-    overgeneralisation,
-    productivity,
-    systematicity,
+    localism_splits,
+    overgeneralisation_splits,
+    productivity_splits,
+    systematicity_splits,
 )
 from humboldt.measures.pcfg_set import File, score_predictions, unroll
 
@@ -38,13 +38,13 @@ def small():
 
 def test_a_perfect_model_scores_one_on_every_test(small):
     synonyms = equally_distributed(small)
-    exceptions = overgeneralisation(small, 0.02)
-    local = localism(small).test
+    exceptions = overgeneralisation_splits(small, 0.02)
+    local = localism_splits(small).test
     unrolled = [(s, t, u.output) for (s, t), u in zip(local, unroll(local.sources, oracle), strict=True)]
     results = [
         score_predictions("task_accuracy", made(small.test)),
-        score_predictions("systematicity", made(systematicity(small).test)),
-        score_predictions("productivity", made(productivity(small).test)),
+        score_predictions("systematicity", made(systematicity_splits(small).test)),
+        score_predictions("productivity", made(productivity_splits(small).test)),
         score_predictions("substitutivity", made(synonyms.test), made(synonyms.synonyms, name="twin.tsv")),
         score_predictions("localism", made(local), file(unrolled, "twin.tsv")),
         score_predictions("overgeneralisation", made(exceptions.test)),

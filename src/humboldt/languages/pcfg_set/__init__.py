@@ -34,7 +34,7 @@ from humboldt.languages.pcfg_set._overgeneralisation import RATES as RATES
 from humboldt.languages.pcfg_set._overgeneralisation import Overgeneralisation as Overgeneralisation
 from humboldt.languages.pcfg_set._overgeneralisation import exception_places as exception_places
 from humboldt.languages.pcfg_set._overgeneralisation import exception_targets as exception_targets
-from humboldt.languages.pcfg_set._overgeneralisation import overgeneralisation as overgeneralisation
+from humboldt.languages.pcfg_set._overgeneralisation import overgeneralisation_splits as overgeneralisation_splits
 from humboldt.languages.pcfg_set._parse import ExpressionError as ExpressionError
 from humboldt.languages.pcfg_set._parse import parse as parse
 from humboldt.languages.pcfg_set._productions import JointHistogram as JointHistogram
@@ -47,10 +47,10 @@ from humboldt.languages.pcfg_set._productions import statistics as statistics
 from humboldt.languages.pcfg_set._productions import uniform_productions as uniform_productions
 from humboldt.languages.pcfg_set._splits import HELD_OUT_PAIRS as HELD_OUT_PAIRS
 from humboldt.languages.pcfg_set._splits import Splits as Splits
-from humboldt.languages.pcfg_set._splits import localism as localism
+from humboldt.languages.pcfg_set._splits import localism_splits as localism_splits
 from humboldt.languages.pcfg_set._splits import pairs_in as pairs_in
-from humboldt.languages.pcfg_set._splits import productivity as productivity
-from humboldt.languages.pcfg_set._splits import systematicity as systematicity
+from humboldt.languages.pcfg_set._splits import productivity_splits as productivity_splits
+from humboldt.languages.pcfg_set._splits import systematicity_splits as systematicity_splits
 from humboldt.languages.pcfg_set._substitutivity import FUNCTIONS_WITH_SYNONYMS as FUNCTIONS_WITH_SYNONYMS
 from humboldt.languages.pcfg_set._substitutivity import Substitutivity as Substitutivity
 from humboldt.languages.pcfg_set._substitutivity import Unit as Unit

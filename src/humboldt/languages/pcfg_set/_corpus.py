@@ -77,7 +77,7 @@ class CorpusSettings:
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """The base corpus. Tests are made from it: see `systematicity`, `productivity` and their like."""
+    """The base corpus. Tests are made from it: see `systematicity_splits`, `productivity_splits` and their like."""
 
     seed: int
     settings: CorpusSettings

@@ -125,6 +125,7 @@ class Language:
         self.functions = tuple(functions)
         self.letters = tuple(letters)
         self.letter_pattern = letter_pattern
+        self._spellings = dict(spellings or {})
         by_name = {function.name: function for function in self.functions}
         by_name |= {spelling: by_name[name] for spelling, name in (spellings or {}).items()}
         self.by_spelling = by_name | {
@@ -151,6 +152,10 @@ class Language:
     def function(self, token: str) -> Function:
         """The function that a token names, in any spelling."""
         return self.by_spelling[token]
+
+    def with_letters(self, letters: Sequence[str]) -> "Language":
+        """The same language over another alphabet."""
+        return Language(self.functions, letters, spellings=self._spellings, letter_pattern=self.letter_pattern)
 
     def of_arity(self, arity: int) -> tuple[Function, ...]:
         """The functions with so many arguments."""

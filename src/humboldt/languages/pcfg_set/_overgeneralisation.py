@@ -67,7 +67,7 @@ def exception_targets(
     return tuple(targets)
 
 
-def overgeneralisation(
+def overgeneralisation_splits(
     corpus: Corpus,
     rate: float = 0.001,
     *,

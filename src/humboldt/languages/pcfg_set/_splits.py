@@ -48,7 +48,7 @@ def _validation(corpus: Corpus, clean: bool, condition: Callable[[str], bool]) -
     return where(corpus.validation, condition) if clean else corpus.validation
 
 
-def systematicity(
+def systematicity_splits(
     corpus: Corpus, *, pairs: Sequence[FunctionPair] = HELD_OUT_PAIRS, clean_validation: bool = False
 ) -> Splits:
     """Training items never have a held-out pair of functions as neighbours; every test item has one (section 6.2.1).
@@ -63,7 +63,7 @@ def systematicity(
     )
 
 
-def productivity(
+def productivity_splits(
     corpus: Corpus, *, most_functions: int = MOST_TRAINED_FUNCTIONS, clean_validation: bool = False
 ) -> Splits:
     """Training items have up to eight functions, test items nine and more (section 6.3.1).
@@ -82,7 +82,7 @@ def productivity(
     )
 
 
-def localism(corpus: Corpus) -> Splits:
+def localism_splits(corpus: Corpus) -> Splits:
     """The base corpus, with the test items that have something to unroll: two functions or more.
 
     The released evaluation leaves single functions out as well. They are consistent by definition: counting them would

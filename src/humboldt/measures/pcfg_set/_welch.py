@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from humboldt.errors import UsageError
 
@@ -36,6 +35,8 @@ def welch_test(first: Sequence[float], second: Sequence[float]) -> WelchTest:
     >>> round(test.statistic, 2), round(test.degrees_of_freedom, 1), test.p < 1e-3
     (-15.92, 4.0, True)
     """
+    from scipy import stats  # slow to import, and nothing else here needs it
+
     if min(len(first), len(second)) < 2:
         raise UsageError(
             f"Welch's test needs at least two scores of each model, not {len(first)} and {len(second)}: from one score "

@@ -108,6 +108,8 @@ class JaxTrained(AbstractTrained):
     def _outcome(trained: "TrainedEnsemble", member: int) -> Outcome:
         diverged_at = int(trained.diverged_at[member])
         detail: dict[str, Any] = {"training": curve(trained, member)}
+        if own := [record[member] for record in trained.milestones if isinstance(record, list)]:
+            detail["milestones"] = own
         if diverged_at >= 0:
             return Outcome(diverged_at, {**detail, "diverged_at": diverged_at})
         return Outcome(None, detail)

@@ -94,16 +94,31 @@ def _round_up(count: int) -> int:
 
 
 @eqx.filter_jit
-def _nats(weights: PyTree, static: PyTree, examples: Examples, start: int, own: bool) -> Float[Array, "..."]:
-    def of_member(weights: PyTree, examples: Examples) -> Float[Array, "batch target_time"]:
+def _each_symbol(
+    weights: PyTree, static: PyTree, examples: Examples, start: int, own: bool
+) -> tuple[Float[Array, "..."], Bool[Array, "..."]]:
+    """Nats of every target symbol, and whether it is the likeliest, when the symbols before it are told."""
+
+    def of_member(weights: PyTree, examples: Examples) -> tuple[Array, Array]:
         logits = all_logits(eqx.combine(weights, static), examples, start, None)
-        return jax.vmap(nats_per_symbol)(logits, examples.targets)
+        return jax.vmap(nats_per_symbol)(logits, examples.targets), logits.argmax(-1) == examples.targets
 
     return over_members(of_member, (0, 0 if own else None))(weights, examples)
 
 
 def nats_of_targets(weights: PyTree, static: PyTree, batch: Batch, *, start: int) -> Float[np.ndarray, "member batch"]:
     """Minus the log-probability of every row's targets. The batch may have an axis of members."""
+    nats, _ = _of_targets(weights, static, batch, start)
+    return np.where(batch.target_mask, np.asarray(nats, np.float64), 0).sum(-1)  # in double precision: long strings
+
+
+def correct_targets(weights: PyTree, static: PyTree, batch: Batch, *, start: int) -> Int[np.ndarray, "member batch"]:
+    """How many symbols of every row's targets are the likeliest, when the symbols before them are told."""
+    _, is_right = _of_targets(weights, static, batch, start)
+    return (batch.target_mask & np.asarray(is_right)).sum(-1)
+
+
+def _of_targets(weights: PyTree, static: PyTree, batch: Batch, start: int) -> tuple[Any, Any]:
     count = jax.tree.leaves(weights)[0].shape[0]
     surplus = pad_members(count) - count
     own = batch.tokens.ndim == 3
@@ -113,5 +128,5 @@ def nats_of_targets(weights: PyTree, static: PyTree, batch: Batch, *, start: int
 
     examples = Examples(*(getattr(batch, name) for name in Examples._fields))
     examples = jax.tree.map(filled, examples) if own else examples
-    nats = np.asarray(_nats(jax.tree.map(filled, weights), static, examples, start, own), np.float64)
-    return np.where(batch.target_mask, nats[:count], 0).sum(-1)  # in double precision: strings can be long
+    found = _each_symbol(jax.tree.map(filled, weights), static, examples, start, own)
+    return jax.tree.map(lambda x: x[:count], found)

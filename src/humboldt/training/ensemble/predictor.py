@@ -13,7 +13,7 @@ from humboldt.languages import Batch
 from humboldt.models.networks.parameters import count_parameters
 from humboldt.models.stepping import make_stepper
 from humboldt.training.base import AbstractPredictor, AbstractProblem
-from humboldt.training.ensemble.decode import greedy_outputs, nats_of_targets
+from humboldt.training.ensemble.decode import correct_targets, greedy_outputs, nats_of_targets
 from humboldt.training.ensemble.evaluate import evaluate
 
 
@@ -29,6 +29,8 @@ class EnsemblePredictor(AbstractPredictor):
         return EnsemblePredictor(jax.tree.map(lambda x: x[rows], self.weights), self.static, self.problem)
 
     def correct(self, batch: Batch, *, number: int = 0) -> np.ndarray:
+        if self.problem.start is not None:
+            return correct_targets(self.weights, self.static, batch, start=self.problem.start)
         seed = self.problem.test_dropout_seed
         key = None if seed is None else jax.random.fold_in(jax.random.key(seed), number)
         answers_from = self.problem.answers_from
@@ -60,6 +62,11 @@ class EnsemblePredictor(AbstractPredictor):
 
     def stepper(self, member: int, *, longest: int, most_memory: int) -> tuple[Any, int]:
         return make_stepper(self.model(member), longest, most_memory)
+
+    def source_vectors(self) -> np.ndarray | None:
+        embedding = getattr(self.weights, "source_embedding", None)
+        # Whatever else an embedding has (vectors of places) comes after the vectors of tokens.
+        return None if embedding is None else np.asarray(jax.tree.leaves(embedding)[0])
 
     def parameters(self) -> dict[str, int]:
         return count_parameters(self.model(0))

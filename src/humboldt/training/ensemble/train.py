@@ -25,10 +25,12 @@ CHUNK_STEPS = 100  # training steps per call of the compiled program
 
 
 class Best(NamedTuple):
-    """The weights that each member had at its best milestone, and its score there."""
+    """The weights that each member had at its best milestone, its score there, and what its learning rate has been
+    multiplied by since the beginning."""
 
     weights: PyTree
     score: Any
+    rate: Any
 
 
 class Memory(NamedTuple):
@@ -97,7 +99,8 @@ class Ensemble:
         count = len(self._seeds)
         learners = Learners(weights, optimiser, jnp.full(count, -1, jnp.int32))
         empty: Any = np.full((count, len(self.spans)), np.nan, np.float32)
-        best = Best(jax.tree.map(jnp.array, weights), np.full(count, -np.inf)) if with_best else None
+        never, whole = np.full(count, -np.inf), np.ones(count, np.float32)
+        best = Best(jax.tree.map(jnp.array, weights), never, whole) if with_best else None
         return Memory(learners, Curve(empty, empty.copy()), best)
 
     def chunk(self, index: int) -> Chunk:
@@ -126,8 +129,11 @@ class Ensemble:
             batch, **{n: np.concatenate([getattr(batch, n), *[getattr(batch, n)[-1:]] * surplus]) for n in names}
         )
 
-    def advance(self, learners: Learners, chunk: Chunk) -> tuple[Learners, Curve]:
+    def advance(self, learners: Learners, chunk: Chunk, best: Best | None = None) -> tuple[Learners, Curve]:
         """One call of the compiled program. `learners` is used up."""
+        values = self.values
+        if best is not None:
+            values = values._replace(learning_rate=values.learning_rate * best.rate)
         recipe = replace(self.recipe, steps=self.chunk_steps)  # however many calls there are, the program is the same
         problem = self.problem
         work = Work(
@@ -137,7 +143,7 @@ class Ensemble:
             start=problem.start,
             has_own_examples=problem.has_own_examples,
             has_one_batch=problem.has_one_batch,
-            values=self.values,
+            values=values,
             chunk=chunk,
         )
         return train_chunk(work, learners)
@@ -176,7 +182,7 @@ class Ensemble:
         chunks = prefetch(self.chunk(i) for i in range(done, len(self.spans)))
         try:
             for chunk in chunks:
-                learners, steps = self.advance(learners, chunk)
+                learners, steps = self.advance(learners, chunk, best)
                 used = int((chunk.clock.bucket < len(self.buckets)).sum())  # the rest is filling
                 curve.loss[:, done] = np.asarray(steps.loss)[:, :used].mean(1)
                 curve.accuracy[:, done] = np.asarray(steps.accuracy)[:, :used].mean(1)
@@ -243,7 +249,8 @@ class Ensemble:
         score = np.concatenate([score, *[score[-1:]] * surplus])
         is_better = score > best.score  # the first of equally good ones
         chosen = jax.tree.map(lambda new, old: _where(jnp.asarray(is_better), new, old), learners.weights, best.weights)
-        return Best(chosen, np.where(is_better, score, best.score))
+        shrunk = np.float32(self.recipe.shrink or 1.0) * best.rate
+        return Best(chosen, np.where(is_better, score, best.score), np.where(is_better, best.rate, shrunk))
 
 
 def _where(condition: Array, new: Array, old: Array) -> Array:

@@ -1,0 +1,113 @@
+"""What the tests of the paper share as tasks: a corpus of their own size and alphabet, and splits of it."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from humboldt.errors import UsageError
+from humboldt.languages import AbstractTask, Alphabet, ProblemKind
+from humboldt.languages.pcfg_set._corpus import Corpus, CorpusSettings, Examples, corpus
+from humboldt.languages.pcfg_set._functions import COMMA, PCFG_SET, SYNONYM, Language
+from humboldt.languages.pcfg_set._interpret import interpret
+from humboldt.languages.pcfg_set._naturalise import free_skeletons
+from humboldt.languages.pcfg_set._productions import JointHistogram, released_histogram, released_productions
+from humboldt.languages.pcfg_set._substitutivity import FUNCTIONS_WITH_SYNONYMS
+from humboldt.settings import setting, settings
+
+FREE_TREES = 20_000  # whose sizes are counted where a corpus does not follow the released sizes
+
+
+class HasSplits(Protocol):
+    """What a test trains on, selects by and is scored on."""
+
+    @property
+    def train(self) -> Examples: ...
+    @property
+    def validation(self) -> Examples: ...
+    @property
+    def test(self) -> Examples: ...
+
+
+@settings
+class AbstractTest(AbstractTask):
+    """A test: a corpus and what becomes of it. The defaults are the paper's, with the sizes of the released data."""
+
+    size: int = setting(97_203, "expressions of the base corpus, all splits together", "section 4.3.2", least=20)
+    letters: int = setting(520, "letters of the alphabet", "section 4.3.2", least=2, most=len(PCFG_SET.letters))
+    deepest: int | None = setting(None, "deepest nesting of functions in the corpus", "section 4.3", least=1)
+    naturalised: bool = setting(
+        True, "whether lengths and depths are those of the released data, or as the grammar gives them", "appendix A"
+    )
+    clean_validation: bool = setting(
+        False, "whether the validation set is without what the test holds out", "the released one is not"
+    )
+
+    problem: ClassVar[ProblemKind] = ProblemKind.SEQUENCE_TO_SEQUENCE
+    chance: ClassVar[float] = 0.06  # the first string argument as an answer, on the base test set of seed 0
+    examples: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("append swap F G H , repeat I J", "H G F I J I J"),
+        ("echo remove_first D K , E F", "E F F"),
+    )
+
+    @property
+    def language(self) -> Language:
+        """The language of its expressions."""
+        return _language(self.letters)
+
+    @property
+    def input_alphabet(self) -> Alphabet:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Functions, the comma, letters, synonyms. All tests have the same, so that one program trains on all."""
+        functions = (function.name for function in self.language.functions)
+        synonyms = (name + SYNONYM for name in FUNCTIONS_WITH_SYNONYMS)
+        return Alphabet((*functions, COMMA, *self.language.letters, *synonyms))
+
+    @property
+    def output_alphabet(self) -> Alphabet:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Letters."""
+        return Alphabet(self.language.letters)
+
+    def oracle(self, symbols: Sequence[str]) -> list[str]:
+        return interpret(" ".join(symbols)).split()
+
+    def corpus(self, seed: int) -> Corpus:
+        """The base corpus, which all tests of the same settings share."""
+        return _corpus(self.size, self.letters, self.deepest, self.naturalised, seed)
+
+    def splits(self, seed: int) -> Any:
+        """The splits of a corpus: `train`, `validation`, `test`, and what else belongs to the test."""
+        return _splits(self, seed)
+
+    @abstractmethod
+    def split(self, corpus: Corpus) -> HasSplits:
+        """What the test makes of its base corpus."""
+
+
+@lru_cache(maxsize=8)
+def _language(letters: int) -> Language:
+    return PCFG_SET if letters == len(PCFG_SET.letters) else PCFG_SET.with_letters(PCFG_SET.letters[:letters])
+
+
+@lru_cache(maxsize=2)
+def _corpus(size: int, letters: int, deepest: int | None, naturalised: bool, seed: int) -> Corpus:
+    histogram = released_histogram() if naturalised else _free_histogram(seed)
+    if deepest is not None:
+        histogram = JointHistogram({(n, d): count for (n, d), count in histogram.counts.items() if d <= deepest})
+    if not histogram.counts:
+        raise UsageError(f"deepest={deepest}: no expression of the corpus is so shallow. Use a larger number.")
+    return corpus(seed, CorpusSettings(size=size, language=_language(letters), histogram=histogram))
+
+
+def _free_histogram(seed: int) -> JointHistogram:
+    """Sizes as the grammar gives them, up to the longest of the released ones."""
+    longest = max(n for n, _ in released_histogram().counts)
+    rng = np.random.default_rng([seed, *b"free sizes"])
+    pairs = free_skeletons(rng, FREE_TREES, released_productions(), longest).pairs().tolist()
+    return JointHistogram((n, d) for n, d in pairs)
+
+
+@lru_cache(maxsize=4)
+def _splits(test: AbstractTest, seed: int) -> HasSplits:
+    return test.split(test.corpus(seed))

@@ -1,0 +1,18 @@
+"""Does a model reach beyond the sizes it has seen (section 6.3)? Test items are larger than all training items."""
+
+from humboldt.languages import tasks
+from humboldt.languages.pcfg_set._corpus import VERSION, Corpus
+from humboldt.languages.pcfg_set._splits import MOST_TRAINED_FUNCTIONS, productivity_splits
+from humboldt.languages.pcfg_set._test import AbstractTest, HasSplits
+from humboldt.settings import setting, settings
+
+
+@tasks.register("pcfg_set/productivity", version=VERSION)
+@settings
+class Productivity(AbstractTest):
+    """Does a model reach beyond the sizes it has seen (section 6.3)? Test items are larger than all training items."""
+
+    most_functions: int = setting(MOST_TRAINED_FUNCTIONS, "most functions of a training item", "section 6.3.1", least=1)
+
+    def split(self, corpus: Corpus) -> HasSplits:
+        return productivity_splits(corpus, most_functions=self.most_functions, clean_validation=self.clean_validation)

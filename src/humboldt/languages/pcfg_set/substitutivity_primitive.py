@@ -1,0 +1,24 @@
+"""Are synonyms taken for the same word (section 6.4)? In training they are the single function of an item."""
+
+from humboldt.languages import tasks
+from humboldt.languages.pcfg_set._corpus import VERSION, Corpus
+from humboldt.languages.pcfg_set._substitutivity import PRIMITIVE_SHARE, primitive
+from humboldt.languages.pcfg_set._test import AbstractTest, HasSplits
+from humboldt.settings import setting, settings
+
+
+@tasks.register("pcfg_set/substitutivity_primitive", version=VERSION)
+@settings
+class PrimitiveSynonyms(AbstractTest):
+    """Are synonyms taken for the same word (section 6.4)? In training they are the single function of an item."""
+
+    synonym_share: float = setting(
+        PRIMITIVE_SHARE,
+        "items added for each synonym, as a share of the training items",
+        "section 6.4.1",
+        above=0,
+        most=1,
+    )
+
+    def split(self, corpus: Corpus) -> HasSplits:
+        return primitive(corpus, share=self.synonym_share)

@@ -1,0 +1,15 @@
+"""Can a model learn the task at all (section 6.1)? The base corpus as it is."""
+
+from humboldt.languages import tasks
+from humboldt.languages.pcfg_set._corpus import VERSION, Corpus
+from humboldt.languages.pcfg_set._test import AbstractTest, HasSplits
+from humboldt.settings import settings
+
+
+@tasks.register("pcfg_set/task_accuracy", version=VERSION)
+@settings
+class TaskAccuracy(AbstractTest):
+    """Can a model learn the task at all (section 6.1)? The base corpus as it is."""
+
+    def split(self, corpus: Corpus) -> HasSplits:
+        return corpus

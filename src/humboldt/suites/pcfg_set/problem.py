@@ -1,0 +1,198 @@
+"""Expressions and their meanings as a learner reads and writes them. NumPy only."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from humboldt.errors import UsageError
+from humboldt.languages import Batch, ProblemKind
+from humboldt.languages.pcfg_set import Examples
+from humboldt.languages.pcfg_set._test import AbstractTest
+from humboldt.suites.pcfg_set.buckets import Pair, Ragged, assign, batches_of, choose_buckets
+from humboldt.suites.pcfg_set.protocol import Compositionality
+from humboldt.training.base import AbstractPredictor, AbstractProblem
+
+TEST_ROWS = 256  # of a batch in which members are told the targets
+ASKED_ROWS = 512  # sources of one call for outputs
+FEW_ROWS = 128  # the same where there are few sources: the number of rows is one of two, so that programs are few
+SHUFFLING = 1  # tells the seed of an epoch's order from other seeds
+START = "<s>"  # how the start mark is written, should a model put it out
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Token ids of sources and targets.
+
+    Sources: symbols, a mark for what is no symbol, and with `ends_sources` an end mark, as fairseq has it. Targets:
+    letters, the end mark, and a start mark; fairseq begins with the end mark instead.
+    """
+
+    symbols: tuple[str, ...]
+    letters: tuple[str, ...]
+    ends_sources: bool
+
+    @property
+    def unknown(self) -> int:
+        """The source token for what is no symbol."""
+        return len(self.symbols)
+
+    @property
+    def input_size(self) -> int:
+        """How many source tokens there are."""
+        return len(self.symbols) + 1 + self.ends_sources
+
+    @property
+    def end(self) -> int:
+        """The target token after which an output is complete."""
+        return len(self.letters)
+
+    @property
+    def start(self) -> int:
+        """What a model is told first."""
+        return self.end if self.ends_sources else self.end + 1
+
+    @property
+    def output_size(self) -> int:
+        """How many target tokens there are."""
+        return self.start + 1
+
+    def sources(self, texts: Sequence[str]) -> Ragged:
+        """Sources as token ids."""
+        ids = {symbol: i for i, symbol in enumerate(self.symbols)}
+        ending = [self.unknown + 1] if self.ends_sources else []
+        return Ragged.of([[ids.get(token, self.unknown) for token in text.split()] + ending for text in texts])
+
+    def targets(self, texts: Sequence[str]) -> Ragged:
+        """Targets as token ids, each with the end mark."""
+        ids = {letter: i for i, letter in enumerate(self.letters)}
+        return Ragged.of([[*(ids[letter] for letter in text.split()), self.end] for text in texts])
+
+    def texts(self, outputs: np.ndarray) -> list[str]:
+        """Outputs, shape `(count, time)`, as texts: what stands before the end mark."""
+        words = np.array([*self.letters, "", *([] if self.ends_sources else [START])], object)
+        lengths = np.where((outputs == self.end).any(1), (outputs == self.end).argmax(1), outputs.shape[1])
+        return [" ".join(row[:n]) for row, n in zip(words[outputs].tolist(), lengths.tolist(), strict=True)]
+
+
+class Expressions(AbstractProblem):
+    """Read an expression, write its meaning.
+
+    An epoch holds every training item once. A batch has items of one bucket, so of similar lengths; the toolkits do
+    about the same. The order depends on the data's seed and the epoch. What a last batch lacks is filled with rows that
+    do not count.
+    """
+
+    kind = ProblemKind.SEQUENCE_TO_SEQUENCE
+
+    def __init__(self, task: AbstractTest, protocol: Compositionality, model: Any) -> None:
+        self.task, self.protocol = task, protocol
+        self.vocabulary = Vocabulary(
+            task.input_alphabet.symbols, task.output_alphabet.symbols, getattr(model, "toolkit", "fairseq") == "fairseq"
+        )
+        self.symbols = self.vocabulary.symbols
+        self.num_symbols, self.input_size = len(self.symbols), self.vocabulary.input_size
+        self.output_size = self.vocabulary.output_size
+        self.start, self.end = self.vocabulary.start, self.vocabulary.end
+        self.splits = task.splits(protocol.data_seed)
+        for name in ("train", "validation", "test"):
+            if not len(getattr(self.splits, name)):
+                raise UsageError(
+                    f"The {name} set of this test is empty: no expression of the corpus belongs to it. Use a larger "
+                    "size, or expressions of other sizes (deepest, most_functions)."
+                )
+        self.batch_size = protocol.batch_size
+        self._sources, self._targets = _encoded(task, protocol.data_seed, self.vocabulary)
+        self.buckets = _buckets(task, protocol.data_seed, self.vocabulary, protocol.buckets, protocol.batch_size)
+        self.longest, self.longest_target = self.buckets[-1]
+        limit = protocol.most_tokens
+        self._rows = [
+            self.batch_size if limit is None else min(self.batch_size, max(1, limit // max(pair)))
+            for pair in self.buckets
+        ]
+        self._bucket_of = assign(self._sources.lengths, self._targets.lengths, self.buckets)
+        counts = np.bincount(self._bucket_of, minlength=len(self.buckets))
+        self.steps_per_epoch = int(sum(-(-count // rows) for count, rows in zip(counts, self._rows, strict=True)))
+        self.milestones = tuple(self.steps_per_epoch * (i + 1) for i in range(protocol.epochs))
+        self._order = lru_cache(maxsize=2)(self._draw_order)
+
+    @property
+    def steps(self) -> int:
+        """Of the whole training."""
+        return self.protocol.epochs * self.steps_per_epoch
+
+    def _draw_order(self, epoch: int) -> list[tuple[int, np.ndarray]]:
+        """The batches of an epoch: bucket and items of each."""
+        rng = np.random.default_rng((self.protocol.data_seed, epoch, SHUFFLING))
+        items = rng.permutation(len(self._bucket_of))
+        batches = [(bucket, items[rows]) for bucket, rows in batches_of(self._bucket_of[items], self._rows)]
+        return [batches[i] for i in rng.permutation(len(batches))]
+
+    def batch(self, step: int) -> Batch:
+        epoch, place = divmod(step, self.steps_per_epoch)
+        bucket, items = self._order(epoch)[place]
+        return _framed(self._sources, self._targets, items, self.batch_size, self.buckets[bucket])
+
+    def validation_batches(self) -> Iterator[tuple[np.ndarray, Batch]]:
+        """The validation set in batches of one number of rows: which items, and the batch."""
+        validation: Examples = self.splits.validation
+        sources, targets = self.vocabulary.sources(validation.sources), self.vocabulary.targets(validation.targets)
+        chosen = assign(sources.lengths, targets.lengths, self.buckets)
+        for bucket, items in batches_of(chosen, [TEST_ROWS] * len(self.buckets)):
+            yield items, _framed(sources, targets, items, TEST_ROWS, self.buckets[bucket])
+
+    def outputs(
+        self, predictor: AbstractPredictor, texts: Sequence[str], tell: Any = lambda count: None
+    ) -> list[list[str]]:
+        """What each member says to each source, by itself, likeliest symbol by symbol."""
+        sources = self.vocabulary.sources(texts)
+        found: list[list[str]] = [[""] * len(texts) for _ in range(predictor.num_members)]
+        for items, batch in self.asked_batches(sources):
+            said = predictor.outputs(batch, self.protocol.longest_output)
+            for member, outputs in enumerate(said):
+                for item, text in zip(items, self.vocabulary.texts(outputs[: len(items)]), strict=True):
+                    found[member][item] = text
+            tell(len(items))
+        return found
+
+    def asked_batches(self, sources: Ragged) -> Iterator[tuple[np.ndarray, Batch]]:
+        """Sources in batches of one size, the shortest first: which they are, and the batch."""
+        order = np.argsort(sources.lengths, kind="stable")
+        rows = ASKED_ROWS if len(order) > ASKED_ROWS else FEW_ROWS
+        nothing = Ragged(np.zeros(1, np.int32), np.zeros(len(order) + 1, np.int64))
+        for first in range(0, len(order), rows):
+            items = order[first : first + rows]
+            yield items, _framed(sources, nothing, items, rows, (int(sources.lengths[items].max()), 1))
+
+
+def _framed(sources: Ragged, targets: Ragged, items: np.ndarray, size: int, lengths: Pair) -> Batch:
+    """These items as a batch of `size` rows. What is missing is filled with the first, which then does not count."""
+    rows = np.concatenate([items, np.repeat(items[:1], size - len(items))])
+    weight = (np.arange(size) < len(items)).astype(np.float32)
+    return Batch(*sources.padded(rows, lengths[0]), *targets.padded(rows, lengths[1]), weight)
+
+
+@lru_cache(maxsize=4)
+def _encoded(task: AbstractTest, seed: int, vocabulary: Vocabulary) -> tuple[Ragged, Ragged]:
+    """The training items as token ids."""
+    train: Examples = task.splits(seed).train
+    return vocabulary.sources(train.sources), vocabulary.targets(train.targets)
+
+
+@lru_cache(maxsize=4)
+def _buckets(task: AbstractTest, seed: int, vocabulary: Vocabulary, most: int, rows: int) -> tuple[Pair, ...]:
+    """The buckets for all items of the base corpus: the same for every test of it, so that one program trains on all.
+
+    Exceptional targets may be longer than any other: then so is the last bucket.
+    """
+    corpus = task.corpus(seed)
+    whole = corpus.train + corpus.validation + corpus.test
+    sources, targets = (
+        np.array([text.count(" ") + 1 for text in texts]) + extra
+        for texts, extra in ((whole.sources, vocabulary.ends_sources), (whole.targets, 1))
+    )
+    *others, last = choose_buckets(sources, targets, most, rows)
+    own = (int(texts.lengths.max()) for texts in _encoded(task, seed, vocabulary))
+    return (*others, (max(last[0], next(own)), max(last[1], next(own))))

@@ -1,0 +1,121 @@
+"""The setting of *Compositionality decomposed*: its numbers, its networks, its presets."""
+
+from types import MappingProxyType
+from typing import Literal
+
+from humboldt.settings import Role, setting, settings
+from humboldt.suites.base import Contender, Preset
+
+TASKS = (  # the tests that train models of their own, as Table 1 orders them; localism asks those of task_accuracy
+    "task_accuracy",
+    "systematicity",
+    "productivity",
+    "substitutivity_equally_distributed",
+    "substitutivity_primitive",
+    "overgeneralisation",
+)
+WARM_UP = 8000
+NOAM_PEAK = (512 * WARM_UP) ** -0.5  # the highest rate of OpenNMT-py's noam schedule with learning_rate 1
+PRINTED_RATE = 0.001  # section 6.6.1: the rate of the exceptions that Table 1 speaks of
+SCRIPT = "the authors' training script"
+
+
+@settings
+class Compositionality:
+    """How models are trained and asked. The defaults are the paper's for the Transformer; see `CONTENDERS`."""
+
+    epochs: int = setting(25, "passes over the training items", "section 6", least=1)
+    batch_size: int = setting(64, "items in a training batch", "sections 5.1.2, 5.2.2", least=1)
+    most_tokens: int | None = setting(
+        None, "most tokens of a batch's sources or targets, padding included", "section 5.2.2: 3000 (ConvS2S)", least=1
+    )
+    buckets: int = setting(
+        5, "pairs of padded lengths: a batch has items of one of them", "the toolkits sort items by length", least=1
+    )
+    seeds: int = setting(3, "seeds, a member each", "section 6", role=Role.MEMBERS, least=1, most=10_000)
+    optimiser: Literal["adam", "sgd"] = setting("adam", "optimiser", "sections 5.1.2 to 5.3.2")
+    learning_rate: float = setting(
+        NOAM_PEAK, "learning rate; with warm_up the highest", "sections 5.1.2 to 5.3.2", above=0
+    )
+    warm_up: int | None = setting(
+        WARM_UP, "steps of rising rate, after which it falls as their inverse square root", "section 5.3.2", least=1
+    )
+    second_beta: float = setting(
+        0.998, "Adam's decay of squared gradients", f"{SCRIPT}; section 5.3.2 says 0.98", least=0, most=1
+    )
+    momentum: float = setting(0.0, "Nesterov momentum, of SGD alone", "fairseq: 0.99 (ConvS2S)", least=0, most=1)
+    gradient_clip: float | None = setting(
+        None, "largest norm of a gradient", f"{SCRIPT}: none (Transformer); 5 and 0.1 are the toolkits'", above=0
+    )
+    loss_per: Literal["item", "token"] = setting(
+        "item", "what the loss of a batch is divided by the number of", "OpenNMT-py: item; section 5.2.2: token"
+    )
+    shrink: float | None = setting(
+        None, "factor on the rate after each epoch without a better validation score", "fairseq: 0.1 (ConvS2S)", above=0
+    )
+    selected_by: Literal["accuracy", "loss"] = setting(
+        "accuracy", "validation measure, per symbol and told the symbols before, that chooses the epoch", "the toolkits"
+    )
+    precision: Literal["float32", "bfloat16"] = setting("float32", "of the network in training", "not stated")
+    data_seed: int = setting(0, "seed of the corpus and of its order in training", least=0)
+    longest_output: int = setting(
+        256, "symbols after which an output is cut", "not stated", role=Role.EVALUATION, least=1
+    )
+    function_items: int = setting(
+        5_000,
+        "items for each function in the test of function difficulty; 0 leaves it out",
+        "released data",
+        role=Role.EVALUATION,
+        least=0,
+    )
+    longer_items: int = setting(
+        53,
+        "items for each function and length in the test of longer strings; 0 leaves it out",
+        "released data",
+        role=Role.EVALUATION,
+        least=0,
+    )
+
+
+OPENNMT = {"toolkit": "opennmt"}
+CONTENDERS = MappingProxyType(
+    {
+        "lstm_s2s": Contender(
+            "lstm_s2s",
+            "LSTMS2S",
+            {
+                **OPENNMT,
+                **{"embedding_size": 512, "hidden_size": 512, "num_layers": 2, "bidirectional": True, "dropout": 0.3},
+                **{"optimiser": "sgd", "learning_rate": 0.1, "warm_up": None, "gradient_clip": 5.0},
+            },
+        ),
+        "conv_s2s": Contender(
+            "cnn_s2s",
+            "ConvS2S",
+            {
+                **{"embedding_size": 512, "layers": "hupkes", "bottleneck": 512, "dropout": 0.1},
+                **{"optimiser": "sgd", "learning_rate": 0.25, "warm_up": None, "momentum": 0.99, "gradient_clip": 0.1},
+                **{"loss_per": "token", "most_tokens": 3000, "shrink": 0.1, "selected_by": "loss"},
+            },
+        ),
+        "transformer": Contender(
+            "transformer_s2s",
+            "Transformer",
+            {
+                **OPENNMT,
+                **{"embedding_size": 512, "hidden_size": 2048, "num_layers": 6, "num_heads": 8, "dropout": 0.1},
+            },
+        ),
+    }
+)
+
+PRESETS = MappingProxyType(
+    {
+        "quick": Preset(
+            "quick",
+            "small models on a small corpus",
+            changes={"size": 4000, "letters": 60, "deepest": 2, "epochs": 5, "seeds": 1},
+        ),
+        "paper": Preset("paper", "exactly the paper's setting"),
+    }
+)
