@@ -11,7 +11,7 @@ from humboldt.languages.pcfg_set import num_functions
 from humboldt.measures.pcfg_set import VERSION, File, score_predictions
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Contender, Experiment, Parts, Probe, Request, Scored, Scoring
+from humboldt.suites.base import AbstractSuite, Experiment, Parts, Probe, Request, Scored, Scoring
 from humboldt.suites.capabilities import OffersData, OffersScore, TextFile
 from humboldt.suites.cells import Cell, Heading
 from humboldt.suites.pcfg_set import data, tables
