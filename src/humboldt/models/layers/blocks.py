@@ -20,7 +20,7 @@ from humboldt.models.layers.feed_forward import FeedForward
 from humboldt.models.layers.normalisation import AddNorm
 from humboldt.models.options.attention import Positions
 
-FEW_LAYERS = 8  # that an accelerator's program holds one after the other; more would compile for too long
+FEW_LAYERS = 5  # that an accelerator's program holds one after the other; more would compile for too long
 L = TypeVar("L", bound=eqx.Module)
 
 

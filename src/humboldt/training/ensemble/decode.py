@@ -12,8 +12,9 @@ from humboldt.languages import Batch
 from humboldt.training.ensemble.members import over_members, pad_members
 from humboldt.training.ensemble.steps import Examples, all_logits, nats_per_symbol
 
-SOURCE_BUCKET = 16  # sources are padded to a multiple of this: few programs
-SHORTEST_CAP = 32  # symbols for which there is room at first; outputs that do not end get four times as many
+SHORTEST_SOURCE = 16  # sources are padded to this, or to twice as much until they fit: few programs
+SHORTEST_CAP = 32  # symbols for which there is room at first; outputs that do not end get eight times as many
+FEWEST_ROWS = {"cpu": 16, "accelerator": 64}  # rows are filled up to these, or to four times as many until they fit
 
 
 class Decoding(NamedTuple):
@@ -75,22 +76,25 @@ def greedy_outputs(
     count = jax.tree.leaves(weights)[0].shape[0]
     outputs = np.full((count, len(batch.tokens), longest), end, np.int32)
     left, cap = np.arange(len(batch.tokens)), min(SHORTEST_CAP, longest)
-    padded = batch.padded(-(-batch.time // SOURCE_BUCKET) * SOURCE_BUCKET, batch.target_time)
+    padded = batch.padded(_grown(SHORTEST_SOURCE, 2, batch.time), batch.target_time)
+    fewest = FEWEST_ROWS["cpu" if jax.default_backend() == "cpu" else "accelerator"]
     while len(left):
-        rows = np.resize(left, _round_up(len(left)))  # few programs, here too
+        rows = np.resize(left, _grown(fewest, 4, len(left)))
         source, mask = jnp.asarray(padded.tokens[rows]), jnp.asarray(padded.mask[rows])
         said = np.asarray(_greedy(weights, static, source, mask, start, end, cap))[:, : len(left)]
         outputs[:, left, :cap] = said
         if cap == longest:
             break
         left = left[~(said == end).any(-1).all(0)]
-        cap = min(4 * cap, longest)
+        cap = min(8 * cap, longest)
     return outputs
 
 
-def _round_up(count: int) -> int:
-    """The next power of two."""
-    return 1 << (count - 1).bit_length()
+def _grown(size: int, factor: int, needed: int) -> int:
+    """`size`, or so many times as much until there is room for what is needed."""
+    while size < needed:
+        size *= factor
+    return size
 
 
 @eqx.filter_jit
