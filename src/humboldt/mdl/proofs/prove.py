@@ -79,17 +79,15 @@ def prove(network: Network, language: str, measure: str | None = None, epsilon: 
     network.require_symbols(strings.symbols)
     measure = strings.measure if measure is None else measure
     check_measure(strings, measure)
-    margin = Fraction(str(epsilon))  # floats such as 0.005 are meant as the decimals they are written as
-    if not 0 <= margin < 1:
-        raise UsageError(f"epsilon = {epsilon} is not in [0, 1). The paper uses 0.005 and 0.")
-    reader = Reader(network, strings, measure, margin)
+    allowed = margin(epsilon)
+    reader = Reader(network, strings, measure, allowed)
     kind = 0 if strings.is_brackets else strings.free
     if mistake := _first_mistake(reader, FIRST_BOUNDS[kind]):
         return Refuted(mistake)
     failure = Unknown("its values are too close to 0 to be told apart from it", None, None, 0)
     try:
         for attempt in _attempts(network, strings):
-            certificate = make_certificate(network, strings, measure, margin, attempt.cells)
+            certificate = make_certificate(network, strings, measure, allowed, attempt.cells)
             try:
                 check(certificate, network)
                 return Proved(certificate)
@@ -102,6 +100,22 @@ def prove(network: Network, language: str, measure: str | None = None, epsilon: 
     if mistake := _first_mistake(reader, LAST_BOUNDS[kind]):
         return Refuted(mistake)
     return Unknown(failure.reason, failure.unit, failure.block, reader.examined)
+
+
+def margin(epsilon: Fraction | str | float) -> Fraction:
+    """A margin as a fraction. Floats such as 0.005 are meant as the decimals they are written as.
+
+    >>> margin("0.005"), margin(0.1), margin("1/3")
+    (Fraction(1, 200), Fraction(1, 10), Fraction(1, 3))
+    """
+    text = str(epsilon)
+    try:
+        fraction = Fraction(text) if "/" in text else Fraction(str(float(text)))
+    except (ValueError, ArithmeticError):
+        raise UsageError(f"epsilon = {epsilon!r} is not a number. Write it like 0.005 or 1/200.") from None
+    if not 0 <= fraction < 1:
+        raise UsageError(f"epsilon = {epsilon} is not in [0, 1). The paper uses 0.005 and 0.")
+    return fraction
 
 
 @dataclass(frozen=True)
