@@ -128,6 +128,13 @@ class AbstractPredictor(ABC):
         """
         raise self._lacks("read a string symbol by symbol")
 
+    def verdict(self, member: int, *, language: str, measure: str, epsilon: float) -> dict[str, Any] | None:
+        """Whether one member is right about every string of a language (`bliss/an_bn`), as plain data.
+
+        `None` where that cannot be asked of the language; see `humboldt.mdl.proofs.verdict_record` for the rest.
+        """
+        raise self._lacks("be proved right or wrong")
+
     def offers(self, ability: str) -> bool:
         """Whether this predictor can be asked: `offers("nats")`."""
         return getattr(type(self), ability) is not getattr(AbstractPredictor, ability)

@@ -69,6 +69,27 @@ def test_a_short_search_gives_results_that_can_be_read_back(whole):
     assert "jax" not in found.environment  # a search does not use it
 
 
+def test_a_verdict_for_all_n_is_stored_with_the_score(whole):
+    (found,) = results_of(whole[0])
+    assert set(found.detail["proofs"]) == {"0", "0.005"}
+    verdict = found.detail["proofs"]["0"]
+    assert verdict["verdict"] == "Refuted"  # forty generations find nothing that counts
+    assert found.measures["proved_0"] == 0 and "proved_mdl" not in found.measures
+    (table,) = tables(SUITE, [scores_of(planned(), [found])])
+    assert "all n" in table.columns
+
+
+@pytest.mark.parametrize(
+    ("task", "network", "expected"),
+    [("an_bn", "an_bn_figure_4", "Proved"), ("dyck_1", "dyck_1", "Proved"), ("dyck_2", "dyck_1", None)],
+)
+def test_a_predictor_tells_what_is_proved_of_a_language_that_is_covered(task: str, network: str, expected: str | None):
+    predictor = SearchPredictor([published_networks()[network]], corpus_trie(problem()), job_of(planned()))
+    measure = "M_det" if task == "an_bn" else "M_cat"
+    verdict = predictor.verdict(0, language=f"bliss/{task}", measure=measure, epsilon=0.005)
+    assert (verdict and verdict["verdict"]) == expected
+
+
 def test_kept_networks_are_restored_and_score_the_same(whole):
     outcome, _ = whole
     ((member, arrays),) = outcome.weights

@@ -14,7 +14,7 @@ from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Request
 from humboldt.suites.bliss import data, tables
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.bliss.protocol import CONTENDERS, PRESETS, TASKS, Induction
-from humboldt.suites.bliss.scoring import Scorer
+from humboldt.suites.bliss.scoring import Scorer, proofs
 from humboldt.suites.capabilities import OffersData
 from humboldt.suites.cells import Cell, Heading
 from humboldt.training.base import AbstractPredictor, Job, MemberRecipe, Recipe
@@ -90,9 +90,12 @@ class Bliss(AbstractSuite, OffersData):
 
             measures, detail = scorer.score(make_stepper)
             more, described = predictor.about(index)
+            proved, verdicts = proofs(predictor, index, parts.training.task, problem.language.measure)
+            if proved.get("proved_0") and "mdl" in more:  # a search may also have kept a longer one that is proved
+                more["proved_mdl"] = more["mdl"]
             if losses is not None:
                 measures["training_loss"] = float(losses[index])
-            found.append(({**measures, **more}, {**detail, **described}))
+            found.append(({**measures, **more, **proved}, {**detail, **described, **verdicts}))
             scoring.sink.scored(index + 1, count)
         return found
 

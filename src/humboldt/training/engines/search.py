@@ -13,6 +13,8 @@ from humboldt.checkpoints import Checkpoints
 from humboldt.environment import environment
 from humboldt.events import AbstractSink, Progress, Warned
 from humboldt.mdl import Network, NetworkStepper, Trie, build_trie, description_length
+from humboldt.mdl.proofs import prove, verdict_record
+from humboldt.mdl.proofs.described import DESCRIBED
 from humboldt.mdl.search import Islands, search, searches, start
 from humboldt.mdl.search import Progress as SearchProgress
 from humboldt.training.base import (
@@ -104,6 +106,12 @@ class SearchPredictor(AbstractPredictor):
     def stepper(self, member: int, *, longest: int, most_memory: int) -> tuple[Any, int]:
         del longest, most_memory
         return NetworkStepper(self.networks[member]), ROWS
+
+    def verdict(self, member: int, *, language: str, measure: str, epsilon: float) -> dict[str, Any] | None:
+        if language not in DESCRIBED:
+            return None
+        network = self.networks[member]
+        return verdict_record(prove(network, language, measure, epsilon), network)
 
     def about(self, member: int) -> tuple[dict[str, float], dict[str, Any]]:
         network = self.networks[member]
