@@ -58,6 +58,7 @@ class MemberRecipe:
 class AbstractProblem(ABC):
     """What members are trained on, as arrays.
 
+    - `task_name`: the full name of the task (`bliss/an_bn`), for engines that know something about it by name.
     - `symbols`: the symbols that a model reads, in the order of their ids.
     - `input_size`: how many token ids a model reads; `num_symbols` of them are symbols, larger ids are marks.
     - `output_size`: how many symbols it chooses its answers from.
@@ -71,6 +72,7 @@ class AbstractProblem(ABC):
     """
 
     kind: ClassVar[ProblemKind]
+    task_name: str | None = None
     symbols: tuple[str, ...]
     input_size: int
     output_size: int

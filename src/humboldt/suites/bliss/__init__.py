@@ -62,7 +62,7 @@ class Bliss(AbstractSuite, OffersData):
 
     def job(self, parts: Parts, members: Sequence[Member]) -> Job:
         protocol: Induction = parts.protocol
-        problem = NextSymbol(parts.task, protocol)
+        problem = NextSymbol(parts.task, protocol, f"bliss/{parts.training.task}")
 
         def recipe(member: Member) -> MemberRecipe:
             strengths = {member["penalty"]: member["strength"]}
