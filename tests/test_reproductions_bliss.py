@@ -246,6 +246,15 @@ def test_a_network_with_thirds_drifts_as_the_page_says():
         assert f"{distribution[0]:.0e}" == said
 
 
+def test_the_networks_of_the_authors_are_proved_as_the_page_says():
+    verdicts = {row["task"]: row for row in load("reproductions/bliss/mdlrnn/authors.json")["verdicts"]}
+    assert set(verdicts) == {"an_bn", "an_bn_cn", "an_bm_cn_plus_m", "dyck_1"}
+    assert {row["verdict"] for row in verdicts.values()} == {"Proved"}
+    text = " ".join(MDL.read_text().split())
+    assert f"at most {max(row['cpu_seconds'] for row in verdicts.values())} s each" in text
+    assert f"only up to n = {verdicts['an_bn_cn']['float_size']:,}" in text
+
+
 def test_the_verdicts_on_new_searches_are_those_of_the_record():
     found = load("reproductions/bliss/mdlrnn/unseen/verdicts.json")
     searches = load("reproductions/bliss/mdlrnn/unseen/searches.json")
