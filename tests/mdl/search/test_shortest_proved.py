@@ -11,8 +11,10 @@ from humboldt.mdl import PAPER_ACTIVATIONS, description_length, published_networ
 from humboldt.mdl.machine_words import pack
 from humboldt.mdl.proofs import Proved, prove
 from humboldt.mdl.search import SearchSettings, SearchState, ShortestProved, search, start
+from humboldt.mdl.search.shortest_proved import is_wrong_far_out
 
 from ..helpers import an_bn_grammar, sample, trie_of
+from ..proofs.mutants import load
 
 SYMBOLS = ("#", "a", "b")
 TRIE = trie_of(sample(an_bn_grammar(), 100), SYMBOLS)
@@ -55,6 +57,23 @@ def test_what_is_kept_is_not_given_up_for_something_longer():
     proved.network = None
     proved.look(state)
     assert proved.network is None
+
+
+@pytest.mark.parametrize(
+    ("language", "network", "wrong"),
+    [
+        ("an_bn", "an_bn_figure_4", False),
+        ("an_bn_cn", "an_bn_cn_100_paper_seed_100", False),
+        ("an_bn_cn", "an_bn_cn_100_paper_seed_101", True),  # from n = 15 on
+        ("an_bn_cn_dn", "hand_built/an_bn_cn_dn", False),
+        ("an_bn_cn_dn", "an_bn_cn_dn_100_paper_seed_100", True),
+        ("an_bm_cn_plus_m", "an_bm_cn_plus_m_250_paper_seed_100", False),
+        ("an_bm_cn_plus_m", "an_bm_cn_plus_m_100_paper_seed_100", True),
+        ("dyck_1", "dyck_1", False),
+    ],
+)
+def test_what_is_wrong_far_out_is_not_tried(language: str, network: str, wrong: bool):
+    assert is_wrong_far_out(load(network), language) == wrong
 
 
 def run(folder: Path, **options) -> tuple[SearchState, ShortestProved]:
