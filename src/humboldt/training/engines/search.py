@@ -52,13 +52,16 @@ class SearchEngine(AbstractEngine):
                 generations=job.model.generations,
                 patience=job.model.patience,
                 checkpoints=Checkpoints(checkpoints.folder / f"search-{member.seed}", checkpoints.save_seconds),
-                processes=os.cpu_count() or 1,
+                processes=_cores(),
                 proved=proved,
                 tell=partial(_tell, sink, phase, job.model.generations),
                 warn=lambda message: sink.send(Warned(message)),
                 should_stop=sink.should_stop,
             )
-            networks.append(state.best_network(job.problem.symbols))
+            best = state.best_network(job.problem.symbols)
+            if proved is not None and proved.network is not None and proved.bits < state.progress().mdl:
+                best = proved.network  # from an island that does not charge in full: the record has not heard of it
+            networks.append(best)
             kept.append(proved and proved.network)
             now = state.progress()
             found = {"generations": now.generation, "networks": now.networks_tried, "found_at_generation": now.improved}
@@ -77,12 +80,17 @@ class SearchEngine(AbstractEngine):
         islands.advance(state, 1)  # compiles, or loads what was compiled
         begin = time.monotonic()
         islands.advance(state, 10)
-        one = (time.monotonic() - begin) / 10 / min(os.cpu_count() or 1, settings.num_islands)
+        one = (time.monotonic() - begin) / 10 / min(_cores(), settings.num_islands)
         network = state.best_network(job.problem.symbols)
         return SearchPredictor([network], trie, job), one * job.model.generations * len(job.members)
 
     def environment(self) -> dict[str, str]:
         return environment(uses_jax=False)
+
+
+def _cores() -> int:
+    """Cores that this process may use: fewer than the machine has, where somebody has said so (`taskset`, a queue)."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _tell(sink: AbstractSink, phase: str, generations: int, now: SearchProgress) -> None:
