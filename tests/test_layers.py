@@ -39,8 +39,9 @@ ALLOWED: dict[str, set[str]] = {
     "study": {*BOTTOM, "execution", "locks", "plugins", "report", "store", "suites"},
     "locks": set(),
     "_progress": {"report"},
-    "scoring_cli": {*BOTTOM, "plugins", "suites"},
-    "cli": {*BOTTOM, "_progress", "plugins", "report", "scoring_cli", "store", "study", "suites"},
+    "prove_command": {"errors"},  # the prover, it imports when it is called
+    "score_command": {*BOTTOM, "plugins", "suites"},
+    "cli": {*BOTTOM, "_progress", "plugins", "prove_command", "report", "score_command", "store", "study", "suites"},
 }
 TOP = {"__init__", "__main__"}
 HEAVY = {"jax", "jaxlib", "equinox", "optax", "jaxtyping", "torch"}

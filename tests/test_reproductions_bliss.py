@@ -246,10 +246,24 @@ def test_a_network_with_thirds_drifts_as_the_page_says():
         assert f"{distribution[0]:.0e}" == said
 
 
+def test_the_networks_of_the_authors_are_proved_as_the_page_says():
+    verdicts = {row["task"]: row for row in load("reproductions/bliss/mdlrnn/authors.json")["verdicts"]}
+    assert set(verdicts) == {"an_bn", "an_bn_cn", "an_bm_cn_plus_m", "dyck_1"}
+    assert {row["verdict"] for row in verdicts.values()} == {"Proved"}
+    text = " ".join(MDL.read_text().split())
+    assert f"at most {max(row['cpu_seconds'] for row in verdicts.values())} s each" in text
+    assert f"only up to n = {verdicts['an_bn_cn']['float_size']:,}" in text
+
+
 def test_the_verdicts_on_new_searches_are_those_of_the_record():
     found = load("reproductions/bliss/mdlrnn/unseen/verdicts.json")
+    searches = load("reproductions/bliss/mdlrnn/unseen/searches.json")
     table = tables(MDL)[-1]
-    assert len(table) == len(found)
-    for network, _, verdict in table:
-        task, seed = network.split(", seed ")
-        assert (verdict == "proved") == (found[f"{task}_100_paper_seed_{seed}"]["verdict"] == "Proved")
+    assert len(table) == len(found) == len(searches) == 10
+    for network, bits, verdict in table:
+        name = "{}_100_paper_seed_{}".format(*network.split(", seed "))
+        assert bits == f"{searches[name]['mdl']:.1f}"
+        wrong = found[name].get("first_wrong_n")
+        assert verdict == ("proved" if found[name]["verdict"] == "Proved" else f"first wrong at n = {wrong}")
+        assert found[name]["first_float_mistake_n"] == wrong
+        assert found[name]["prove_cpu_seconds"] < 5

@@ -18,6 +18,7 @@ from humboldt._progress import progress
 from humboldt.errors import HumboldtError, Interrupted, MissingExtra, UsageError, is_out_of_memory
 from humboldt.events import AbstractSink, Event, Progress
 from humboldt.plugins import load_files, load_installed
+from humboldt.prove_command import prove
 from humboldt.report.tables import Table, as_csv, as_json, as_text
 from humboldt.report.words import counted, duration
 from humboldt.scoring_cli import score
@@ -277,6 +278,9 @@ def check(
     print(json.dumps(report.to_dict(), ensure_ascii=False) if as_records else str(report))
     if not report.agrees:
         raise typer.Exit(1)
+
+
+app.command()(prove)
 
 
 def _announce(study: Study, *, with_estimate: bool = True) -> None:

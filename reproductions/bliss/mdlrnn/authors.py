@@ -6,7 +6,8 @@
 
 The released files are PyTorch modules. PyTorch is not needed: only their tensors are read, and no code in them is run.
 Weights are stored as floats there; the nearest fraction with a denominator of at most 100 is taken.
-Their a^n b^n c^n network has a sigmoid, which the paper of 2023 does not allow, and is left out.
+Their a^n b^n c^n network has a sigmoid, which the paper of 2023 does not allow: its length is left out, and whether it
+is right about every string is decided as of the others.
 
 The second checkout is that of their search. It holds the statistics of the searches of 2022, which are copied as they
 are: description lengths and the accuracy on deterministic steps of their test set.
@@ -19,6 +20,7 @@ import json
 import pickle
 import subprocess
 import sys
+import time
 import zipfile
 from fractions import Fraction
 from pathlib import Path
@@ -29,12 +31,14 @@ import numpy as np
 from humboldt.languages.bliss import get
 from humboldt.mdl import Edge, Network, NetworkStepper, Unit, Weight, description_length
 from humboldt.mdl.activations import PAPER_ACTIVATIONS
+from humboldt.mdl.proofs import prove, verdict_record
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.bliss.protocol import Induction
 from humboldt.suites.bliss.scoring import Scorer
 from humboldt.training.engines.search import ROWS, corpus_trie
 
 FILES = {"an_bn": "an_bn", "an_bm_cn_plus_m": "an_bm_c_n_plus_m", "dyck_1": "dyck1"}
+PROVED_FILES = {**FILES, "an_bn_cn": "an_bn_cn"}
 ACTIVATIONS = ("linear", "relu", "sigmoid", "tanh", "square")  # as the released module numbers them
 SEARCHES_OF_2022 = {
     "an_bn": "a1n_b1n_c0n_d0n__p_0.3__batch_100",
@@ -133,6 +137,19 @@ def network(path: Path, symbols: tuple[str, ...]) -> Network:
     )
 
 
+def verdicts(folder: Path) -> list[dict[str, Any]]:
+    """Whether each released network is right about every string, by its language's measure at ε = 0."""
+    rows = []
+    for task, file in PROVED_FILES.items():
+        released = network(folder / "models" / f"{file}.pt", get(task).input_alphabet.symbols)
+        begun = time.process_time()
+        verdict = prove(released, task)
+        row: dict[str, Any] = {"task": task, "measure": get(task).measure.value, "epsilon": "0"}
+        row["cpu_seconds"] = round(time.process_time() - begun, 2)
+        rows.append(row | verdict_record(verdict, released))
+    return rows
+
+
 def searches(folder: Path) -> list[dict[str, Any]]:
     """What the authors wrote down of their searches of 2022, 100 strings each."""
     statistics = json.loads((folder / "stats" / "tacl_stats.json").read_text())
@@ -186,6 +203,7 @@ def main() -> None:
             "taucompling/mdlrnn": commit(options.statistics),
         },
         "networks": rows,
+        "verdicts": verdicts(folder),
         "searches_of_2022": searches(options.statistics),
     }
     print(json.dumps(record, indent=1))

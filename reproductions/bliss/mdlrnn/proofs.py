@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from humboldt.mdl.proofs import Proved, Refuted, Unknown, float_size, prove, write_certificate
+from humboldt.mdl.proofs import Proved, prove, verdict_record, write_certificate
 from humboldt.mdl.proofs.network import Network, published_networks
 
 HERE = Path(__file__).parent
@@ -34,22 +34,11 @@ def verdict_row(name: str, network: Network, measure: str, epsilon: str) -> dict
     begun = time.process_time()
     verdict = prove(network, task, measure, epsilon)
     row: dict[str, Any] = {"network": name, "task": task, "measure": measure, "epsilon": epsilon}
-    row |= {"verdict": type(verdict).__name__, "cpu_seconds": round(time.process_time() - begun, 2)}
+    row["cpu_seconds"] = round(time.process_time() - begun, 2)
     if isinstance(verdict, Proved):
-        file = f"{name.replace('/', '_')}.{measure}_{epsilon}.json"
-        write_certificate(HERE / "proofs" / file, verdict.certificate)
-        row |= {"certificate": file, "float_size": float_size(verdict.certificate, network)}
-    elif isinstance(verdict, Refuted):
-        mistake = verdict.mistake
-        row |= {
-            "string": mistake.string,
-            "prefix": mistake.prefix,
-            "says": mistake.says,
-            "follow": list(mistake.follow),
-        }
-    elif isinstance(verdict, Unknown):
-        row |= {"reason": verdict.reason, "unit": verdict.unit, "block": verdict.block, "examined": verdict.examined}
-    return row
+        row["certificate"] = f"{name.replace('/', '_')}.{measure}_{epsilon}.json"
+        write_certificate(HERE / "proofs" / row["certificate"], verdict.certificate)
+    return row | verdict_record(verdict, network)
 
 
 def main() -> None:

@@ -34,6 +34,7 @@ from humboldt.mdl.network import Unit as Unit
 from humboldt.mdl.network import Weight as Weight
 from humboldt.mdl.network import published_networks as published_networks
 from humboldt.mdl.network_bits import encoding_length as encoding_length
+from humboldt.mdl.proofs import prove as prove
 from humboldt.mdl.steppers import NetworkStepper as NetworkStepper
 from humboldt.mdl.steppers import StateGraph as StateGraph
 from humboldt.mdl.steppers import Stepper as Stepper

@@ -205,10 +205,9 @@ class Network:
         """The network in a JSON file."""
         try:
             text = Path(path).read_text(encoding="utf-8")
-        except OSError as error:
-            raise UsageError(
-                f"Cannot read network file {path}: {error.strerror}. Give the path of a JSON file."
-            ) from error
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not text"
+            raise UsageError(f"Cannot read network file {path}: {why}. Give the path of a JSON file.") from error
         return cls.from_json(text, where=str(path))
 
 

@@ -68,6 +68,7 @@ class MemberRecipe:
 class AbstractProblem(ABC):
     """What members are trained on, as arrays.
 
+    - `task_name`: the full name of the task (`bliss/an_bn`), for engines that know something about it by name.
     - `symbols`: the symbols that a model reads, in the order of their ids.
     - `input_size`: how many token ids a model reads; `num_symbols` of them are symbols, larger ids are marks.
     - `output_size`: how many symbols it chooses its answers from.
@@ -86,6 +87,7 @@ class AbstractProblem(ABC):
     """
 
     kind: ClassVar[ProblemKind]
+    task_name: str | None = None
     symbols: tuple[str, ...]
     input_size: int
     output_size: int
@@ -152,6 +154,13 @@ class AbstractPredictor(ABC):
         `most_memory` bounds the cells of a memory, whatever it had in training.
         """
         raise self._lacks("read a string symbol by symbol")
+
+    def verdict(self, member: int, *, language: str, measure: str, epsilon: float) -> dict[str, Any] | None:
+        """Whether one member is right about every string of a language (`bliss/an_bn`), as plain data.
+
+        `None` where that cannot be asked of the language; see `humboldt.mdl.proofs.verdict_record` for the rest.
+        """
+        raise self._lacks("be proved right or wrong")
 
     def offers(self, ability: str) -> bool:
         """Whether this predictor can be asked: `offers("nats")`."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from humboldt.languages.bliss import get
+from humboldt.mdl import published_networks
 from humboldt.mdl.proofs import check, read_certificate
 
 from .mutants import FOLDER, load, step_slow
@@ -50,6 +51,22 @@ def test_a_committed_mistake_is_one_in_floats_too(row: dict):
         assert max(x for x, follows in zip(chances, right, strict=True) if not follows) >= chances[right.index(True)]
     else:
         assert [x > float(row["epsilon"]) for x in chances] != right
+
+
+def test_every_committed_network_has_a_verdict_by_each_measure():
+    files = [path for path in FOLDER.rglob("*.json") if path.read_text().startswith('{\n  "symbols"')]
+    files = [path for path in files if "unseen" not in path.parts]
+    names = {str(path.relative_to(FOLDER).with_suffix("")) for path in files if "dyck_2" not in path.name}
+    names |= {f"published/{name}" for name in published_networks()}
+    assert len(names) >= 25
+    claims = {name: [] for name in names}
+    for row in VERDICTS:
+        claims[row["network"]].append((row["measure"], row["epsilon"]))
+    for name, own in claims.items():
+        assert own == [("M_det", "0")] * ("dyck_1" not in name) + [("M_cat", "0"), ("M_cat", "0.005")]
+    unseen = json.loads((UNSEEN / "verdicts.json").read_text())
+    assert set(unseen) == {path.stem for path in UNSEEN.glob("*_seed_???.json")}
+    assert max(row["prove_cpu_seconds"] for row in unseen.values()) < 5
 
 
 def test_each_verdict_took_less_than_five_seconds():

@@ -1,20 +1,22 @@
 """Verdicts on the committed networks, and on random changes of right ones."""
 
+import json
 import time
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from humboldt.errors import UsageError
-from humboldt.languages.bliss import Measure, get
+from humboldt.languages.bliss import get
 from humboldt.mdl.proofs import Proved, Refuted, Unknown, check, prove
 from humboldt.mdl.proofs.described import described
 from humboldt.mdl.proofs.network import Edge, Network, Unit, Weight
-from humboldt.mdl.proofs.reals import Undecided
-from humboldt.mdl.proofs.refute import Bound, Reader
+from humboldt.mdl.proofs.refute import Reader
 
-from .mutants import FOLDER, RIGHT, load, mutant, step_slow
+from .examination import COUNT, QUICK_SIZES, SAMPLES, SEED, SIZES, examine
+from .mutants import FOLDER, RIGHT, load, step_slow
+
+RECORD = json.loads((FOLDER / "mutants.json").read_text())
 
 WRONG = {  # the size of the first string that is wrong: n, or n + m
     "an_bn_cn_100_paper_seed_101": ("an_bn_cn", 15),
@@ -59,7 +61,8 @@ def test_every_committed_network_of_a_described_language_is_known_here():
     known = {name for names in RIGHT.values() for name in names} | set(WRONG)
     committed = {str(path.relative_to(FOLDER).with_suffix("")) for path in FOLDER.glob("*.json")}
     committed |= {str(path.relative_to(FOLDER).with_suffix("")) for path in FOLDER.glob("hand_built/*.json")}
-    assert committed - known == {"results", "authors", "dyck_2_1000_paper_seed_100", "dyck_2_100_paper_seed_100"}
+    records = {"results", "authors", "mutants", "table_2"}
+    assert committed - known - records == {"dyck_2_1000_paper_seed_100", "dyck_2_100_paper_seed_100"}
 
 
 def test_a_margin_is_decided_where_a_thousand_strings_do_not():
@@ -119,53 +122,30 @@ def test_wrong_requests_are_refused():
         prove(network, "an_bn", epsilon=1)
 
 
-SIZES = {"an_bn": 300, "an_bn_cn": 60, "an_bn_cn_dn": 60, "an_bm_cn_plus_m": 40, "dyck_1": 16}  # all strings
-SAMPLES = {  # single strings beyond, by the lengths of their free blocks
-    "an_bn_cn": [(75,), (100,), (150,), (211,), (300,)],
-    "an_bn_cn_dn": [(75,), (100,), (150,), (211,), (300,)],
-    "an_bm_cn_plus_m": [(1, 119), (119, 1), (60, 60), (40, 5), (5, 60), (30, 80)],
-}
-QUICK_SIZES = {"an_bn": 40, "an_bn_cn": 20, "an_bn_cn_dn": 15, "an_bm_cn_plus_m": 16, "dyck_1": 16}
-
-
-def examine(language: str, count: int, seed: int, sizes: dict[str, int], samples: list[tuple[int, ...]]):
-    """Holds verdicts on mutants to simulation; returns how many are right as far as it goes, and how many unknown."""
-    rng = np.random.default_rng(seed)
-    right = unknown = 0
-    for index in range(count):
-        network = mutant(load(RIGHT[language][index % len(RIGHT[language])]), rng)
-        measure = Measure.CATEGORICAL.value if language == "dyck_1" or index % 3 == 0 else Measure.DETERMINISTIC.value
-        epsilon = ("0", "0.005")[index % 2]
-        verdict = prove(network, language, measure, epsilon)
-        reader = Reader(network, described(language), measure, Fraction(epsilon))
-        try:
-            mistake = reader.shortest_mistake(Bound(sizes[language], 10**9))
-            if mistake is not None:  # then it is the verdict too, down to the string and what is said there
-                assert isinstance(verdict, Refuted), network.to_json()
-                assert verdict.mistake == mistake, network.to_json()
-                continue
-            assert not isinstance(verdict, Refuted) or get(language).size(verdict.mistake.string) > sizes[language]
-            if any(reader.read(free) for free in samples):
-                assert not isinstance(verdict, Proved), network.to_json()
-                continue
-        except Undecided:  # numbers too close to tell apart, or too long
-            continue
-        right += 1
-        unknown += isinstance(verdict, Unknown)
-    return right, unknown
-
-
 @pytest.mark.parametrize("language", RIGHT)
 def test_some_mutants_are_never_proved_when_wrong(language: str):
-    right, unknown = examine(language, 24, 7, QUICK_SIZES, [])
-    assert right >= 2
-    assert unknown <= 0.2 * right
+    counts = examine(language, 24, 7, QUICK_SIZES, [])
+    assert counts["right"] >= 2
+    assert counts["unknown"] <= 0.2 * counts["right"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("language", RIGHT)
 def test_thousands_of_mutants_are_never_proved_when_wrong(language: str):
-    right, unknown = examine(language, 800, 11, SIZES, SAMPLES.get(language, []))
-    print(f"{language}: {right} right as far as simulated, {unknown} of them unknown")
-    assert right >= 40
-    assert unknown <= 0.2 * right
+    counts = examine(language, COUNT, SEED, SIZES, SAMPLES.get(language, []))
+    assert counts["right"] >= 40
+    assert counts["unknown"] <= 0.2 * counts["right"]
+    assert counts == RECORD["counts"][language]  # the record is that of this code
+
+
+def test_the_record_of_thousands_of_mutants_says_what_is_asked_of_it():
+    assert set(RECORD["counts"]) == set(RIGHT)
+    assert (RECORD["seed"], RECORD["sizes"]) == (SEED, SIZES)
+    page = (FOLDER.parents[2] / "docs" / "proofs.md").read_text()
+    for name in ("mutants", "wrong", "right", "unknown"):
+        assert f"{sum(counts[name] for counts in RECORD['counts'].values()):,} " in page
+    assert sum(counts["mutants"] for counts in RECORD["counts"].values()) >= 2000
+    for counts in RECORD["counts"].values():
+        assert counts["right"] >= 40
+        assert counts["unknown"] <= 0.2 * counts["right"]
+        assert counts["right"] + counts["wrong"] + counts["undecided"] == counts["mutants"]

@@ -2,11 +2,12 @@
 
 import pytest
 
-from humboldt.languages.bliss import get
+from humboldt.languages.bliss import Measure, get
 from humboldt.measures.bliss import Oracle, Persistent, Uniform
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.bliss.protocol import Induction
-from humboldt.suites.bliss.scoring import Scorer, name
+from humboldt.suites.bliss.scoring import Scorer, name, proofs
+from humboldt.training.base import AbstractPredictor
 
 
 def scorer(task: str = "an_bn", order: int = 2) -> Scorer:
@@ -39,6 +40,33 @@ def test_what_the_next_member_scores_does_not_depend_on_the_one_before():
     shared = scorer()
     shared.score(lambda longest: (Oracle(get("an_bn")), 64))
     assert shared.score(lambda longest: (Uniform(3), 64))[0] == alone
+
+
+class Decided(AbstractPredictor):
+    """Knows what is proved of it."""
+
+    num_members = 1
+
+    def __init__(self, strict: str | None, lenient: str | None) -> None:
+        self.verdicts = {0.0: strict, 0.005: lenient}
+
+    def take(self, members):
+        return self
+
+    def verdict(self, member: int, *, language: str, measure: str, epsilon: float) -> dict[str, str] | None:
+        assert (member, language, measure) == (0, "bliss/an_bn", "M_det")
+        verdict = self.verdicts[epsilon]
+        return None if verdict is None else {"verdict": verdict}
+
+
+def test_proofs_are_measures_where_they_decide_and_details_where_they_were_tried():
+    assert proofs(Decided("Refuted", "Proved"), 0, "an_bn", Measure.DETERMINISTIC) == (
+        {"proved_0": 0.0, "proved_0.005": 1.0},
+        {"proofs": {"0": {"verdict": "Refuted"}, "0.005": {"verdict": "Proved"}}},
+    )
+    measures, detail = proofs(Decided("Unknown", "Unknown"), 0, "an_bn", Measure.DETERMINISTIC)
+    assert (measures, set(detail["proofs"])) == ({}, {"0", "0.005"})
+    assert proofs(Decided(None, None), 0, "an_bn", Measure.DETERMINISTIC) == ({}, {})
 
 
 def test_names_of_verdicts():

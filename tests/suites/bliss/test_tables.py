@@ -75,6 +75,51 @@ def test_the_network_that_description_length_prefers_has_a_row_of_its_own():
     assert settings["paper epsilon=0"] == "10" and settings["paper epsilon=0 shortest"] == "<10"
 
 
+PROVED = {"verdict": "Proved", "float_size": 2**50}
+REFUTED = {"verdict": "Refuted", "string": "a" * 15 + "b" * 15}
+UNKNOWN = {"verdict": "Unknown", "examined": 300}
+
+
+def proved_table(*members: tuple[dict, dict]) -> list[dict[str, str]]:
+    """The rows, with the two columns `all n` under the names of their margins."""
+    (experiment,) = plan("mdlrnn", factors="10")
+    found = [
+        result(
+            {"seed": 100 + i},
+            {"met_0": 1.0, "met_0.005": 1.0, "mdl": 100.0 + i, "largest_n": 9 + i, **measures},
+            detail={**FAILS, "proofs": proofs} if proofs else FAILS,
+        )
+        for i, (measures, proofs) in enumerate(members)
+    ]
+    (table,) = tables(SUITE, [scores_of(experiment, found)])
+    names = list(table.columns)
+    if "all n" in names:
+        assert any("`all n`" in note for note in table.notes)
+        for margin in ("0.005", "0"):
+            names[names.index("all n")] = f"all n {margin}"
+    return [dict(zip(names, row, strict=True)) for row in table.rows]
+
+
+def test_who_is_proved_stands_beside_the_index():
+    both = {"0": REFUTED, "0.005": UNKNOWN}
+    row, shortest = proved_table(({}, both), ({"proved_mdl": 101.0}, {"0": PROVED, "0.005": PROVED}))
+    assert (row["all n 0"], row["all n 0.005"], row["bits, proved"]) == ("∞", "∞", "100.0 (101.0)")
+    assert (shortest["all n 0"], shortest["all n 0.005"]) == ("a^15 b^15", "?")
+    assert shortest["bits, proved"] == "100.0 (–)"
+
+
+def test_who_goes_furthest_speaks_where_nobody_is_proved():
+    row, shortest = proved_table(({}, {"0": REFUTED, "0.005": REFUTED}), ({}, {"0": UNKNOWN, "0.005": UNKNOWN}))
+    assert (row["all n 0"], shortest["all n 0"]) == ("?", "a^15 b^15")
+
+
+def test_a_store_without_proofs_shows_no_column_for_them():
+    for row in proved_table(({}, {})):
+        assert not {"all n 0", "bits, proved"} & row.keys()
+    mixed, _ = proved_table(({}, {}), ({}, {"0": UNKNOWN, "0.005": UNKNOWN}))
+    assert mixed["all n 0"] == "?"
+
+
 def test_members_without_a_score_are_counted():
     (experiment,) = plan("lstm", hidden_size="2", factors="1")
     found = [scores_of(experiment, [result(experiment.members[0], state=State.DIVERGED)])]

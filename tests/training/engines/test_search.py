@@ -12,6 +12,7 @@ from humboldt.checkpoints import Checkpoints
 from humboldt.errors import Interrupted
 from humboldt.events import Silent
 from humboldt.mdl import PAPER_ACTIVATIONS, Network, NetworkStepper, description_length, published_networks, to_svg
+from humboldt.mdl.proofs import Proved, prove
 from humboldt.measures.bliss import evaluate
 from humboldt.store import State
 from humboldt.suites import suites
@@ -67,6 +68,52 @@ def test_a_short_search_gives_results_that_can_be_read_back(whole):
     assert any("MDLRNN" in " ".join(row) for row in table.rows)
     assert any("another search than the paper's" in note for note in table.notes)
     assert "jax" not in found.environment  # a search does not use it
+
+
+def test_a_verdict_for_all_n_is_stored_with_the_score(whole):
+    (found,) = results_of(whole[0])
+    assert set(found.detail["proofs"]) == {"0", "0.005"}
+    verdict = found.detail["proofs"]["0"]
+    assert verdict["verdict"] == "Refuted"  # forty generations find nothing that counts
+    assert found.measures["proved_0"] == 0 and "proved_mdl" not in found.measures
+    (table,) = tables(SUITE, [scores_of(planned(), [found])])
+    assert "all n" in table.columns
+
+
+@pytest.mark.parametrize(
+    ("task", "network", "expected"),
+    [("an_bn", "an_bn_figure_4", "Proved"), ("dyck_1", "dyck_1", "Proved"), ("dyck_2", "dyck_1", None)],
+)
+def test_a_predictor_tells_what_is_proved_of_a_language_that_is_covered(task: str, network: str, expected: str | None):
+    predictor = SearchPredictor([published_networks()[network]], corpus_trie(problem()), job_of(planned()))
+    measure = "M_det" if task == "an_bn" else "M_cat"
+    verdict = predictor.verdict(0, language=f"bliss/{task}", measure=measure, epsilon=0.005)
+    assert (verdict and verdict["verdict"]) == expected
+
+
+def test_the_shortest_proved_network_is_kept_beside_the_shortest(tmp_path: Path):
+    experiment = planned(keep_proved="true", factors="1", generations="100", population_size="100", first_seed="2")
+    outcome = run_one(experiment, tmp_path, keep="all")
+    (found,) = results_of(outcome)
+    kept = Network.from_json(json.dumps(found.detail["proved_network"]))
+    assert isinstance(prove(kept, "an_bn"), Proved)
+    assert found.measures["mdl"] <= found.measures["proved_mdl"]
+    trie = corpus_trie(job_of(experiment).problem)
+    assert found.measures["proved_mdl"] == description_length(kept, trie, PAPER_ACTIVATIONS).total
+    ((_, arrays),) = outcome.weights
+    restored = engines.get("search").restore(job_of(experiment), [arrays]).take([0])
+    assert restored.about(0)[0]["proved_mdl"] == found.measures["proved_mdl"]
+    (table,) = tables(SUITE, [scores_of(experiment, [found])])
+    assert (
+        f"({found.measures['proved_mdl']:.1f})" in dict(zip(table.columns, table.rows[0], strict=True))["bits, proved"]
+    )
+
+
+def test_keeping_proved_networks_changes_no_identity_while_it_is_off():
+    assert "keep_proved" not in planned().training.setting["model"]
+    assert planned(keep_proved="true").training.key != planned().training.key
+    (dyck_2,) = SUITE.plan(Request(("dyck_2",), ("mdlrnn",), "paper", None, {**SHORT, "keep_proved": "true"}))
+    assert dyck_2.training.setting["model"]["keep_proved"]  # where there are no proofs it keeps nothing
 
 
 def test_kept_networks_are_restored_and_score_the_same(whole):

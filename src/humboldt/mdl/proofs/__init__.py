@@ -10,4 +10,5 @@ from humboldt.mdl.proofs.prove import Refuted as Refuted
 from humboldt.mdl.proofs.prove import Unknown as Unknown
 from humboldt.mdl.proofs.prove import Verdict as Verdict
 from humboldt.mdl.proofs.prove import prove as prove
+from humboldt.mdl.proofs.record import verdict_record as verdict_record
 from humboldt.mdl.proofs.refute import Mistake as Mistake

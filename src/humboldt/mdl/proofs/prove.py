@@ -65,7 +65,14 @@ class Unknown:
 Verdict = Proved | Refuted | Unknown
 
 
-def prove(network: Network, language: str, measure: str | None = None, epsilon: Fraction | str | float = 0) -> Verdict:
+def prove(
+    network: Network,
+    language: str,
+    measure: str | None = None,
+    epsilon: Fraction | str | float = 0,
+    *,
+    run_on: bool = True,
+) -> Verdict:
     """Decides whether a network is right about every string of a language.
 
     **Arguments:**
@@ -74,22 +81,21 @@ def prove(network: Network, language: str, measure: str | None = None, epsilon: 
     - `measure`: `M_det` or `M_cat`; if not given, the one by which the paper scores the language.
     - `epsilon`: the margin. M_det at a margin above 0 allows a share of the steps of each string to be wrong; it is
       proved only if none is.
+    - `run_on`: whether longer strings are run too if no proof is found; it takes longer, and may find a mistake.
     """
     strings = described(language)
     network.require_symbols(strings.symbols)
     measure = strings.measure if measure is None else measure
     check_measure(strings, measure)
-    margin = Fraction(str(epsilon))  # floats such as 0.005 are meant as the decimals they are written as
-    if not 0 <= margin < 1:
-        raise UsageError(f"epsilon = {epsilon} is not in [0, 1). The paper uses 0.005 and 0.")
-    reader = Reader(network, strings, measure, margin)
+    allowed = margin(epsilon)
+    reader = Reader(network, strings, measure, allowed)
     kind = 0 if strings.is_brackets else strings.free
     if mistake := _first_mistake(reader, FIRST_BOUNDS[kind]):
         return Refuted(mistake)
     failure = Unknown("its values are too close to 0 to be told apart from it", None, None, 0)
     try:
         for attempt in _attempts(network, strings):
-            certificate = make_certificate(network, strings, measure, margin, attempt.cells)
+            certificate = make_certificate(network, strings, measure, allowed, attempt.cells)
             try:
                 check(certificate, network)
                 return Proved(certificate)
@@ -99,9 +105,25 @@ def prove(network: Network, language: str, measure: str | None = None, epsilon: 
         unit = None if endless.unit is None else network.name(endless.unit)
         reason = f"values keep changing their form after {strings.symbols[endless.place]}"
         failure = Unknown(reason, unit, strings.symbols[endless.place], 0)
-    if mistake := _first_mistake(reader, LAST_BOUNDS[kind]):
+    if run_on and (mistake := _first_mistake(reader, LAST_BOUNDS[kind])):
         return Refuted(mistake)
     return Unknown(failure.reason, failure.unit, failure.block, reader.examined)
+
+
+def margin(epsilon: Fraction | str | float) -> Fraction:
+    """A margin as a fraction. Floats such as 0.005 are meant as the decimals they are written as.
+
+    >>> margin("0.005"), margin(0.1), margin("1/3")
+    (Fraction(1, 200), Fraction(1, 10), Fraction(1, 3))
+    """
+    text = str(epsilon)
+    try:
+        fraction = Fraction(text) if "/" in text else Fraction(str(float(text)))
+    except (ValueError, ArithmeticError):
+        raise UsageError(f"epsilon = {epsilon!r} is not a number. Write it like 0.005 or 1/200.") from None
+    if not 0 <= fraction < 1:
+        raise UsageError(f"epsilon = {epsilon} is not in [0, 1). The paper uses 0.005 and 0.")
+    return fraction
 
 
 @dataclass(frozen=True)

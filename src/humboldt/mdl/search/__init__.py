@@ -6,6 +6,7 @@
 | `mdlrnn` | the few of these settings that a user of the BLISS suite may change |
 | `islands` | islands, migration and restarts: `start` a search, and advance it |
 | `resumable` | `search`: a whole search, saved from time to time and resumed where it was |
+| `shortest_proved` | keeps the shortest network that is proved right for all n, beside the shortest one |
 | `island` | one island's evolution, compiled |
 | `state` | what a search knows, as plain arrays |
 | `mutations`, `scale_mutation`, `genome_edits` | random changes to a network, and the small steps they are made of |
@@ -19,5 +20,6 @@ from humboldt.mdl.search.mdlrnn import MDLRNN as MDLRNN
 from humboldt.mdl.search.mdlrnn import searches as searches
 from humboldt.mdl.search.resumable import search as search
 from humboldt.mdl.search.settings import SearchSettings as SearchSettings
+from humboldt.mdl.search.shortest_proved import ShortestProved as ShortestProved
 from humboldt.mdl.search.state import Progress as Progress
 from humboldt.mdl.search.state import SearchState as SearchState

@@ -30,6 +30,13 @@ class MDLRNN:
     population_size: int = setting(1000, "networks of each island", "paper: 500", least=2)
     num_rings: int = setting(1, "rings of four islands each", "paper: 250 islands", least=1)
 
+    keep_proved: bool = setting(
+        False,
+        "whether the shortest network that is proved right for all n is kept beside the shortest one",
+        "not in the paper",
+        added_later=True,
+    )
+
     def check(self) -> None:
         """The search's own checks."""
         self.search_settings()

@@ -11,6 +11,7 @@ from humboldt.checkpoints import Checkpoints, Latest
 from humboldt.errors import Interrupted, UsageError
 from humboldt.mdl.search.islands import Islands, start
 from humboldt.mdl.search.settings import SearchSettings
+from humboldt.mdl.search.shortest_proved import NAMES, ShortestProved
 from humboldt.mdl.search.state import Progress, SearchState
 from humboldt.mdl.trie import Trie
 
@@ -26,6 +27,7 @@ def search(
     patience: int,
     checkpoints: Checkpoints,
     processes: int = 1,
+    proved: ShortestProved | None = None,
     tell: Callable[[Progress], None] = lambda progress: None,
     warn: Callable[[str], None] = lambda message: None,
     should_stop: Callable[[], bool] = lambda: False,
@@ -37,26 +39,29 @@ def search(
     - `generations`, `patience`: it ends after so many, or after so many without improvement.
     - `checkpoints`: where it is saved, now and then and at the end, and where it is resumed from.
     - `processes`: over how many the islands are divided; the result does not depend on it.
+    - `proved`: looks at the search from time to time, and keeps the shortest network that it can prove.
     - `tell`, `warn`: are given progress, and complaints about damaged checkpoints.
     - `should_stop`: asked now and then; if it says yes the search is saved and `Interrupted` is raised.
     """
     about = _about(trie, settings, seed)
-    state = _resume(checkpoints, about, warn) or start(trie, settings, seed)
+    state = _resume(checkpoints, about, proved, warn) or start(trie, settings, seed)
     saved = time.monotonic()
     with Islands(trie, settings, processes=processes) as islands:
         while True:
             now = state.progress()
             tell(now)
+            if proved is not None:
+                proved.look(state)
             if now.generation >= generations or now.generation - now.improved >= patience:
                 break
             if should_stop():
-                _save(checkpoints, state, about)
+                _save(checkpoints, state, proved, about)
                 raise Interrupted("Stopped as asked.")
             islands.advance(state, min(STRIDE, generations - now.generation))
             if time.monotonic() - saved >= checkpoints.save_seconds:
-                _save(checkpoints, state, about)
+                _save(checkpoints, state, proved, about)
                 saved = time.monotonic()
-    _save(checkpoints, state, about)
+    _save(checkpoints, state, proved, about)
     return state
 
 
@@ -66,11 +71,14 @@ def _about(trie: Trie, settings: SearchSettings, seed: int) -> dict[str, Any]:
     return json.loads(json.dumps({"seed": seed, "corpus": corpus, "settings": asdict(settings)}))
 
 
-def _save(checkpoints: Checkpoints, state: SearchState, about: dict[str, Any]) -> None:
-    checkpoints.save(int(state.generation[0]), state.to_arrays(), about)
+def _save(checkpoints: Checkpoints, state: SearchState, proved: ShortestProved | None, about: dict[str, Any]) -> None:
+    more = {} if proved is None else proved.to_arrays()
+    checkpoints.save(int(state.generation[0]), {**state.to_arrays(), **more}, about)
 
 
-def _resume(checkpoints: Checkpoints, about: dict[str, Any], warn: Callable[[str], None]) -> SearchState | None:
+def _resume(
+    checkpoints: Checkpoints, about: dict[str, Any], proved: ShortestProved | None, warn: Callable[[str], None]
+) -> SearchState | None:
     found = checkpoints.latest()
     for complaint in found.complaints:
         warn(complaint)
@@ -86,7 +94,9 @@ def _resume(checkpoints: Checkpoints, about: dict[str, Any], warn: Callable[[str
                 f"The checkpoints in `{checkpoints.folder}` belong to another search: they differ in {different}. Give "
                 "each search a folder of its own, or delete this one."
             )
-        return SearchState.from_arrays(found.arrays)
+        if proved is not None and all(name in found.arrays for name in NAMES):
+            proved.restore(found.arrays)
+        return SearchState.from_arrays({key: found.arrays[key] for key in found.arrays if key not in NAMES})
     warn(f"The checkpoints in `{checkpoints.folder.name}` were saved by another version. Starting from the beginning.")
     return None
 
@@ -96,5 +106,5 @@ def _is_of_this_version(found: Latest) -> bool:
     return (
         found.about.keys() == {"seed", "corpus", "settings"}
         and found.about["settings"].keys() == {field.name for field in fields(SearchSettings)}
-        and found.arrays.keys() == {field.name for field in fields(SearchState)}
+        and found.arrays.keys() - set(NAMES) == {field.name for field in fields(SearchState)}
     )

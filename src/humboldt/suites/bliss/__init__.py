@@ -14,7 +14,7 @@ from humboldt.suites.base import AbstractSuite, Parts, Probe, Request, Scored, S
 from humboldt.suites.bliss import data, tables
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.bliss.protocol import CONTENDERS, PRESETS, TASKS, Induction
-from humboldt.suites.bliss.scoring import Scorer
+from humboldt.suites.bliss.scoring import Scorer, proofs
 from humboldt.suites.capabilities import OffersData
 from humboldt.suites.cells import Cell, Heading
 from humboldt.training.base import AbstractPredictor, Job, MemberRecipe, Recipe
@@ -61,7 +61,7 @@ class Bliss(AbstractSuite, OffersData):
 
     def job(self, parts: Parts, members: Sequence[Member]) -> Job:
         protocol: Induction = parts.protocol
-        problem = NextSymbol(parts.task, protocol)
+        problem = NextSymbol(parts.task, protocol, f"bliss/{parts.training.task}")
 
         def recipe(member: Member) -> MemberRecipe:
             strengths = {member["penalty"]: member["strength"]}
@@ -89,9 +89,12 @@ class Bliss(AbstractSuite, OffersData):
 
             measures, detail = scorer.score(make_stepper)
             more, described = predictor.about(index)
+            proved, verdicts = proofs(predictor, index, parts.training.task, problem.language.measure)
+            if proved.get("proved_0") and "mdl" in more:  # a search may also have kept a longer one that is proved
+                more["proved_mdl"] = more["mdl"]
             if losses is not None:
                 measures["training_loss"] = float(losses[index])
-            found.append(({**measures, **more}, {**detail, **described}))
+            found.append(({**measures, **more, **proved}, {**detail, **described, **verdicts}))
             scoring.sink.scored(index + 1, count)
         return found
 

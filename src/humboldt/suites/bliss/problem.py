@@ -18,8 +18,8 @@ class NextSymbol(AbstractProblem):
 
     kind = ProblemKind.NEXT_SYMBOL
 
-    def __init__(self, language: AbstractLanguage, protocol: Induction) -> None:
-        self.language, self.protocol = language, protocol
+    def __init__(self, language: AbstractLanguage, protocol: Induction, task_name: str | None = None) -> None:
+        self.language, self.protocol, self.task_name = language, protocol, task_name
         self.symbols = language.input_alphabet.symbols
         self.input_size = self.output_size = self.num_symbols = len(language.input_alphabet)
         self.longest = self._whole.time

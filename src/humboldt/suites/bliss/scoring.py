@@ -9,6 +9,7 @@ import numpy as np
 from humboldt.languages.bliss import AbstractDyck, Measure
 from humboldt.measures.bliss import LONGEST, Evaluation, Score, Stepper, evaluate, excess_cross_entropy, reach
 from humboldt.suites.bliss.problem import NextSymbol
+from humboldt.training.base import AbstractPredictor
 
 STRICT, LENIENT = 0.0, 0.005  # section 5.3
 SMALLEST_PREFIX = 1e-4  # that the cross-entropy is summed over: most of the language, in little time
@@ -18,6 +19,28 @@ MakeStepper = Callable[[int], tuple[Stepper, int]]
 def name(kind: str, epsilon: float) -> str:
     """The name under which a verdict is stored: `met_0.005`, `met_per_string_0`."""
     return f"{kind}_{epsilon:g}"
+
+
+def proofs(
+    predictor: AbstractPredictor, member: int, task: str, measure: Measure
+) -> tuple[dict[str, float], dict[str, Any]]:
+    """Whether a member is right about every string, at both margins, where its engine and the language allow proofs.
+
+    Measures: 1 for proved, 0 for refuted, nothing for unknown. Details: the verdicts by margin.
+    """
+    if not predictor.offers("verdict"):
+        return {}, {}
+    verdicts = {
+        epsilon: predictor.verdict(member, language=f"bliss/{task}", measure=measure.value, epsilon=epsilon)
+        for epsilon in (STRICT, LENIENT)
+    }
+    told = {epsilon: verdict for epsilon, verdict in verdicts.items() if verdict is not None}
+    measures = {
+        name("proved", epsilon): float(verdict["verdict"] == "Proved")
+        for epsilon, verdict in told.items()
+        if verdict["verdict"] != "Unknown"
+    }
+    return measures, {"proofs": {f"{epsilon:g}": verdict for epsilon, verdict in told.items()}} if told else {}
 
 
 class Scorer:

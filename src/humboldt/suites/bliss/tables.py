@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 EPSILONS = ("0.005", "0")  # as the published table names them
 BESIDE = {  # other measures, and which of their values is the best
     "largest_n": "max",
+    "mdl": "min",
+    "proved_mdl": "min",
     "excess_bits": "min",
     "ruled_out": "min",
     "reach_length": "max",
@@ -75,6 +77,17 @@ class Row:
         values = [r.measures[measure] for r in self.finished(factor) if measure in r.measures]
         return (max if largest else min)(values) if values else None
 
+    def for_all_n(self, epsilon: str) -> str:
+        """Whether a network is right about every string: `∞` if one with the decisive |C| is proved, else what is known
+        of the one that goes furthest: the first string that is wrong, or `?`. Nothing where nobody was asked."""
+        asked = [r for r in self.finished(self.decisive("met", epsilon)) if epsilon in r.detail.get("proofs", {})]
+        if not asked:
+            return ""
+        if any(result.detail["proofs"][epsilon]["verdict"] == "Proved" for result in asked):
+            return "∞"
+        furthest = max(asked, key=lambda result: result.measures.get("largest_n", 0)).detail["proofs"][epsilon]
+        return abbreviated(furthest["string"]) if furthest["verdict"] == "Refuted" else "?"
+
     def printed(self, epsilon: str) -> str | None:
         """What Table 2 has there."""
         return published.lookup("bliss", "b_index", language=self.cell.task, model=self.cell.model, epsilon=epsilon)
@@ -118,6 +131,9 @@ def records(cell: Cell) -> list[Record]:
                     add(f"{size} epsilon={epsilon}", "met", "count", met, read)
                     add(f"{size} epsilon={epsilon}", "met", "share_low", part.low, read)
                     add(f"{size} epsilon={epsilon}", "met", "share_high", part.high, read)
+                proved, decided = row.meeting("proved", epsilon, factor)
+                if decided:
+                    add(f"{size} epsilon={epsilon}", "proved", "count", proved, decided)
             for measure, statistic in BESIDE.items():
                 value = row.best(measure, factor, largest=statistic == "max")
                 if value is not None:
@@ -127,9 +143,11 @@ def records(cell: Cell) -> list[Record]:
 
 def layout(suite: "Bliss", heading: Heading, cells: Sequence[Cell]) -> list[Table]:
     """One table."""
+    proved = any(row.for_all_n(epsilon) for cell in cells for row in rows(cell) for epsilon in EPSILONS)
+    all_n = ("all n",) if proved else ()
     columns = (
-        *("Language", "Model", "ε=0.005", "met by", "paper", "per string", "ε=0", "met by", "paper"),
-        *("largest n", "longer, deeper", "fails first at", "|C|", "members"),
+        *("Language", "Model", "ε=0.005", "met by", "paper", "per string", *all_n, "ε=0", "met by", "paper", *all_n),
+        *("largest n", "longer, deeper", "fails first at", *(("bits, proved",) if proved else ()), "|C|", "members"),
     )
     lines = []
     for cell in cells:
@@ -138,7 +156,7 @@ def layout(suite: "Bliss", heading: Heading, cells: Sequence[Cell]) -> list[Tabl
             lines.append((cell.task, title, cell.without_score(), *["–"] * (len(columns) - 4), "0"))
         for row in rows(cell):
             title = suite.contender(cell.model).title + (" (shortest)" if row.shortest_only else "")
-            lines.append((cell.task, title, *_verdicts(row), *_reach(row)))
+            lines.append((cell.task, title, *_verdicts(row, with_proofs=proved), *_reach(row, with_proofs=proved)))
     notes = (
         "B-index: the largest b for which some member, trained on 10^N / b strings, meets the criterion on the next "
         "10^N · b strings; <1 if none does. `met by`: how many members meet it at that b (at the smallest b if none "
@@ -151,30 +169,52 @@ def layout(suite: "Bliss", heading: Heading, cells: Sequence[Cell]) -> list[Tabl
     )
     if any(line[1].endswith("(shortest)") for line in lines):
         notes = (*notes, "(shortest): the network with the shortest description of all searches, for each |C|.")
+    if proved:
+        notes = (
+            *notes,
+            "`all n`: ∞ if a network at that b is proved right about every string (M_det at ε = 0.005: per string), "
+            "else the first string that the network that goes furthest gets wrong, or `?`; nothing where no proof is "
+            "tried. `bits, proved`: for each |C| the shortest description found, and the shortest of a network that is "
+            "proved at ε = 0. See docs/proofs.md.",
+        )
     return [Table(f"bliss, {heading}", columns, tuple(lines), notes)] if lines else []
 
 
-def _verdicts(row: Row) -> tuple[str, ...]:
+def _verdicts(row: Row, *, with_proofs: bool) -> tuple[str, ...]:
     def met(epsilon: str) -> str:
         return "{}/{}".format(*row.meeting("met", epsilon, row.decisive("met", epsilon)))
 
     lenient, strict = EPSILONS
     return (
         *(row.index("met", lenient), met(lenient), row.printed(lenient) or "–", row.index("met_per_string", lenient)),
+        *((row.for_all_n(lenient),) if with_proofs else ()),
         *(row.index("met", strict), met(strict), row.printed(strict) or "–"),
+        *((row.for_all_n(strict),) if with_proofs else ()),
     )
 
 
-def _reach(row: Row) -> tuple[str, ...]:
+def _reach(row: Row, *, with_proofs: bool) -> tuple[str, ...]:
     reached = [row.best("largest_n", factor) for factor in row.factors]
     longer, deeper = (row.best(measure, row.factors[0]) for measure in ("reach_length", "reach_depth"))
     return (
         ", ".join("–" if n is None else f"{n:.0f}" for n in reached),
         "–" if longer is None or deeper is None else f"{longer:.0f}, {deeper:.0f}",
         _first_failure(row),
+        *((_lengths(row),) if with_proofs else ()),
         ", ".join(f"{row.train_size(factor)}" for factor in row.factors),
         str(len(row.finished())),
     )
+
+
+def _lengths(row: Row) -> str:
+    """The shortest description for each training size, and the shortest of a proved network."""
+
+    def bits(measure: str, factor: int) -> str:
+        value = row.best(measure, factor, largest=False)
+        return "–" if value is None else f"{value:.1f}"
+
+    asked = any("proofs" in result.detail for result in row.finished())
+    return ", ".join(f"{bits('mdl', b)} ({bits('proved_mdl', b)})" for b in row.factors) if asked else ""
 
 
 def _first_failure(row: Row) -> str:
@@ -193,9 +233,12 @@ def abbreviated(string: str | None, most: int = 20) -> str:
 
     >>> abbreviated("aaabbb"), abbreviated("(())()" * 10), abbreviated(None)
     ('a^3 b^3', '(())()(())()(())()((…', 'none')
+    >>> abbreviated("(" * 100 + ")" * 100), abbreviated("")
+    ('(^100 )^100', 'empty')
     """
-    if string is None:
-        return "none"
-    if not string.isalpha():
-        return string if len(string) <= most else string[:most] + "…"
-    return " ".join(f"{letter}^{len(list(run))}" for letter, run in itertools.groupby(string))
+    if not string:
+        return "none" if string is None else "empty"
+    runs = [f"{letter}^{len(list(run))}" for letter, run in itertools.groupby(string)]
+    if string.isalpha() or (len(string) > most and len(runs) == 2):
+        return " ".join(runs)
+    return string if len(string) <= most else string[:most] + "…"

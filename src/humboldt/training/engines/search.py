@@ -13,7 +13,9 @@ from humboldt.checkpoints import Checkpoints
 from humboldt.environment import environment
 from humboldt.events import AbstractSink, Progress, Warned
 from humboldt.mdl import Network, NetworkStepper, Trie, build_trie, description_length
-from humboldt.mdl.search import Islands, search, searches, start
+from humboldt.mdl.proofs import prove, verdict_record
+from humboldt.mdl.proofs.described import DESCRIBED
+from humboldt.mdl.search import Islands, ShortestProved, search, searches, start
 from humboldt.mdl.search import Progress as SearchProgress
 from humboldt.training.base import (
     AbstractEngine,
@@ -36,30 +38,40 @@ class SearchEngine(AbstractEngine):
 
     def train(self, job: Job, checkpoints: Checkpoints, sink: AbstractSink) -> "SearchTrained":
         trie = corpus_trie(job.problem)
-        networks, outcomes = [], []
+        networks, outcomes, kept = [], [], []
         for index, member in enumerate(job.members):
             phase = f"search {index + 1}/{len(job.members)}"
+            settings, language = job.model.search_settings(), job.problem.task_name
+            proved = None
+            if job.model.keep_proved and language in DESCRIBED:
+                proved = ShortestProved(language, job.problem.symbols, trie, settings.activations)
             state = search(
                 trie,
-                job.model.search_settings(),
+                settings,
                 member.seed,
                 generations=job.model.generations,
                 patience=job.model.patience,
                 checkpoints=Checkpoints(checkpoints.folder / f"search-{member.seed}", checkpoints.save_seconds),
-                processes=os.cpu_count() or 1,
+                processes=_cores(),
+                proved=proved,
                 tell=partial(_tell, sink, phase, job.model.generations),
                 warn=lambda message: sink.send(Warned(message)),
                 should_stop=sink.should_stop,
             )
-            networks.append(state.best_network(job.problem.symbols))
+            best = state.best_network(job.problem.symbols)
+            if proved is not None and proved.network is not None and proved.bits < state.progress().mdl:
+                best = proved.network  # from an island that does not charge in full: the record has not heard of it
+            networks.append(best)
+            kept.append(proved and proved.network)
             now = state.progress()
             found = {"generations": now.generation, "networks": now.networks_tried, "found_at_generation": now.improved}
             outcomes.append(Outcome(None, {"search": found}))
-        return SearchTrained(SearchPredictor(networks, trie, job), tuple(outcomes))
+        return SearchTrained(SearchPredictor(networks, trie, job, kept), tuple(outcomes))
 
     def restore(self, job: Job, weights: Sequence[Arrays]) -> AbstractPredictor:
-        networks = [Network.from_json(arrays["network"].tobytes().decode()) for arrays in weights]
-        return SearchPredictor(networks, corpus_trie(job.problem), job)
+        networks = [_from_bytes(arrays["network"]) for arrays in weights]
+        proved = [_from_bytes(arrays["proved"]) if "proved" in arrays else None for arrays in weights]
+        return SearchPredictor(networks, corpus_trie(job.problem), job, proved)
 
     def sample(self, job: Job) -> tuple[AbstractPredictor, float]:
         """Seconds at most: all generations of all seeds. A search that stops improving ends sooner."""
@@ -68,12 +80,17 @@ class SearchEngine(AbstractEngine):
         islands.advance(state, 1)  # compiles, or loads what was compiled
         begin = time.monotonic()
         islands.advance(state, 10)
-        one = (time.monotonic() - begin) / 10 / min(os.cpu_count() or 1, settings.num_islands)
+        one = (time.monotonic() - begin) / 10 / min(_cores(), settings.num_islands)
         network = state.best_network(job.problem.symbols)
         return SearchPredictor([network], trie, job), one * job.model.generations * len(job.members)
 
     def environment(self) -> dict[str, str]:
         return environment(uses_jax=False)
+
+
+def _cores() -> int:
+    """Cores that this process may use: fewer than the machine has, where somebody has said so (`taskset`, a queue)."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _tell(sink: AbstractSink, phase: str, generations: int, now: SearchProgress) -> None:
@@ -85,33 +102,57 @@ class SearchTrained(AbstractTrained):
 
     def __init__(self, predictor: "SearchPredictor", outcomes: tuple[Outcome, ...]) -> None:
         self.predictor, self.outcomes = predictor, outcomes
-        self._networks = predictor.networks
+        self._found = predictor
 
     def weights(self, member: int) -> dict[str, np.ndarray]:
-        return {"network": np.frombuffer(self._networks[member].to_json().encode(), np.uint8)}
+        proved = self._found.proved[member]
+        more = {} if proved is None else {"proved": _to_bytes(proved)}
+        return {"network": _to_bytes(self._found.networks[member]), **more}
+
+
+def _to_bytes(network: Network) -> np.ndarray:
+    return np.frombuffer(network.to_json().encode(), np.uint8)
+
+
+def _from_bytes(array: np.ndarray) -> Network:
+    return Network.from_json(array.tobytes().decode())
 
 
 class SearchPredictor(AbstractPredictor):
-    """Networks with their description lengths."""
+    """Networks with their description lengths; `proved` are those that a search has kept beside them, if any."""
 
-    def __init__(self, networks: Sequence[Network], trie: Trie, job: Job) -> None:
+    def __init__(
+        self, networks: Sequence[Network], trie: Trie, job: Job, proved: Sequence[Network | None] | None = None
+    ) -> None:
         self.networks, self.trie, self.job = list(networks), trie, job
+        self.proved = [None] * len(self.networks) if proved is None else list(proved)
         self.num_members = len(networks)
 
     def take(self, members: Sequence[int]) -> "SearchPredictor":
-        return SearchPredictor([self.networks[i] for i in members], self.trie, self.job)
+        networks, proved = [self.networks[i] for i in members], [self.proved[i] for i in members]
+        return SearchPredictor(networks, self.trie, self.job, proved)
 
     def stepper(self, member: int, *, longest: int, most_memory: int) -> tuple[Any, int]:
         del longest, most_memory
         return NetworkStepper(self.networks[member]), ROWS
 
-    def about(self, member: int) -> tuple[dict[str, float], dict[str, Any]]:
+    def verdict(self, member: int, *, language: str, measure: str, epsilon: float) -> dict[str, Any] | None:
+        if language not in DESCRIBED:
+            return None
         network = self.networks[member]
-        length = description_length(network, self.trie, self.job.model.search_settings().activations)
-        measures = {"grammar_bits": float(length.grammar)}
+        return verdict_record(prove(network, language, measure, epsilon), network)
+
+    def about(self, member: int) -> tuple[dict[str, float], dict[str, Any]]:
+        network, proved = self.networks[member], self.proved[member]
+        activations = self.job.model.search_settings().activations
+        length = description_length(network, self.trie, activations)
+        measures, detail = {"grammar_bits": float(length.grammar)}, {"network": json.loads(network.to_json())}
         if np.isfinite(length.data):
             measures |= {"mdl": length.total, "data_bits": length.data}
-        return measures, {"network": json.loads(network.to_json())}
+        if proved is not None:
+            measures["proved_mdl"] = description_length(proved, self.trie, activations).total
+            detail["proved_network"] = json.loads(proved.to_json())
+        return measures, detail
 
 
 def corpus_trie(problem: AbstractProblem) -> Trie:

@@ -39,6 +39,26 @@ def test_it_is_short_and_imports_nothing_of_the_prover():
                 assert node.module in allowed or str(node.module).startswith("humboldt.mdl.proofs.checker."), path
 
 
+def test_the_page_says_how_long_it_is():
+    parts = [FOLDER / f"{name}.py" for name in ("check", "elimination", "strings")]
+    assert {*FOLDER.glob("*.py")} == {*parts, FOLDER / "__init__.py"}
+    total = sum(len(path.read_text().splitlines()) for path in parts)
+    code = sum(map(code_lines, parts))
+    page = " ".join((FOLDER.parents[4] / "docs" / "proofs.md").read_text().split())
+    assert f"Together that is {total} lines, of which {code} are code" in page
+
+
+def code_lines(path: Path) -> int:
+    """Lines that are neither blank nor part of a docstring or a comment."""
+    text = path.read_text()
+    prose: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            prose |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    lines = enumerate(text.splitlines(), 1)
+    return sum(1 for number, line in lines if number not in prose and line.strip() and line.strip()[0] != "#")
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_its_steps_are_those_of_the_suite_on_random_networks(seed: int):
     rng = np.random.default_rng(seed)

@@ -1,0 +1,100 @@
+"""The shortest network of a search that is proved right about every string, kept beside the shortest one.
+
+The shortest network of a corpus need not be right. Kept beside it, the shortest proved one answers another question: is
+there a network of at most so many bits that is right for all n?
+"""
+
+import math
+import operator
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from humboldt.mdl.corpus_bits import description_length
+from humboldt.mdl.machine_words import unpack
+from humboldt.mdl.network import Network
+from humboldt.mdl.proofs import Proved, prove
+from humboldt.mdl.proofs.described import described
+from humboldt.mdl.search.state import SearchState
+from humboldt.mdl.steppers import Stepper
+from humboldt.mdl.trie import Trie
+
+FROM_EACH_ISLAND = 3  # its shortest networks, at each look: a proof takes some milliseconds, a generation as long
+FAR = 200  # letters of each free block of the string that is read in floats before a proof is tried
+NAMES = ("proved_network", "proved_bits")
+
+
+class ShortestProved:
+    """Looks at a search from time to time. What it keeps depends on the states it has seen, and on nothing else.
+
+    - `language`: as `prove` knows it; by its own measure at a margin of 0.
+    - `network`, `bits`: the shortest that is proved so far, and its description length in full; `None` and infinity
+      before there is one.
+    """
+
+    def __init__(self, language: str, symbols: tuple[str, ...], trie: Trie, activations: tuple[str, ...]) -> None:
+        self.language, self.symbols, self.trie, self.activations = language, symbols, trie, activations
+        self.network: Network | None = None
+        self.bits = math.inf
+        self._is_proved: dict[bytes, bool] = {}  # of those met before: it saves time and changes no result
+
+    def look(self, state: SearchState) -> None:
+        """Tries to prove the shortest networks of each island, as far as they are shorter than what it has."""
+        for least_bits, words in sorted(_candidates(state), key=lambda candidate: candidate[0]):
+            if least_bits >= self.bits:
+                return
+            key = words[0].tobytes() + words[1].tobytes()
+            network = unpack(*words, self.symbols)
+            if key not in self._is_proved:
+                self._is_proved[key] = not is_wrong_far_out(network, self.language) and isinstance(
+                    prove(network, self.language, run_on=False), Proved
+                )
+            if self._is_proved[key]:
+                bits = description_length(network, self.trie, self.activations).total
+                if bits < self.bits:
+                    self.network, self.bits = network, bits
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """What it keeps, for a checkpoint."""
+        text = "" if self.network is None else self.network.to_json()
+        return dict(zip(NAMES, (np.frombuffer(text.encode(), np.uint8), np.array([self.bits])), strict=True))
+
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Takes up what `to_arrays` gave."""
+        text, bits = (arrays[name] for name in NAMES)
+        self.network = Network.from_json(text.tobytes().decode()) if text.size else None
+        self.bits = float(bits[0])
+
+
+def is_wrong_far_out(network: Network, language: str) -> bool:
+    """Whether a network is wrong about one long string of blocks, as the suite evaluates it, in floats.
+
+    It takes a thousandth of the time of a proof that fails. Brackets are not read: there a proof fails quickly.
+    """
+    strings = described(language)
+    if strings.is_brackets:
+        return False
+    free = [FAR] * strings.free
+    runs = [*free, *(sum(map(operator.mul, needs, free)) for needs in strings.needs)]
+    symbols = np.repeat(np.arange(len(runs) + 1), [1, *runs])
+    _, chances = Stepper(network).feed(symbols.tolist())
+    first = 1 + sum(free)  # the first symbol after which only one can follow
+    targets = np.append(symbols[first + 1 :], 0)
+    preferred = chances[np.arange(first, len(symbols)), targets]
+    return bool(((chances[first:] >= preferred[:, None]).sum(1) > 1).any())  # the target itself is one
+
+
+def _candidates(state: SearchState) -> Iterator[tuple[float, tuple[np.ndarray, np.ndarray]]]:
+    """Bits and words of the shortest networks of each island, and of the record.
+
+    Islands may charge too little for what is impossible, so that the bits are the least that it can have.
+    """
+    totals = state.grammar + state.data
+    for island, lengths in enumerate(totals):
+        shortest = np.argsort(lengths, kind="stable")[:FROM_EACH_ISLAND]
+        for member in shortest:
+            units, edges = state.sizes[island, member]
+            yield float(lengths[member]), (state.units[island, member, :units], state.edges[island, member, :edges])
+    units, edges = state.record_sizes
+    if units:
+        yield float(state.record_lengths.sum()), (state.record_units[:units], state.record_edges[:edges])
