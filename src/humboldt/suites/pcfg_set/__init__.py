@@ -54,6 +54,7 @@ class PcfgSet(AbstractSuite, OffersData, OffersScore):
     contenders = CONTENDERS
     printed_tasks = TASKS
     presets = PRESETS
+    demo = Request(("task_accuracy",), ("conv_s2s",))
     headline = "sequence_accuracy"
     evaluation = ("accuracy", VERSION)
     told = ("rate",)
