@@ -86,6 +86,7 @@ class Expressions(AbstractProblem):
     """
 
     kind = ProblemKind.SEQUENCE_TO_SEQUENCE
+    buckets: tuple[Pair, ...]  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def __init__(self, task: AbstractTest, protocol: Compositionality, model: Any) -> None:
         self.task, self.protocol = task, protocol
