@@ -149,7 +149,7 @@ PRESETS = MappingProxyType(
                     **{"layers": "alike", "bottleneck": 64, "num_places": 128},
                 },
                 "transformer": {
-                    **{"learning_rate": 0.004, "warm_up": 600, "second_beta": 0.98, "epochs": 20},
+                    **{"learning_rate": 0.004, "warm_up": 600, "second_beta": 0.98, "epochs": 10},
                     **{"embedding_size": 64, "hidden_size": 128, "num_layers": 2, "num_heads": 4},
                 },
             },

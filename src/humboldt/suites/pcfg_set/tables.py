@@ -111,14 +111,13 @@ def _notes(by_test: Mapping[str, Row]) -> list[str]:
         f"{FIRST_STRING}: who always answers with the first string argument. It is consistent without any competence.",
     ]
     caps = sorted({cell.scores[0].evaluation.setting["longest_output"] for cell in cells})
-    cut, longer = (
-        sum(result.detail.get(name, 0) for cell in cells for result in results(cell))
-        for name in ("cut_outputs", "longer_targets")
-    )
+    cut = sum(result.detail.get("cut_outputs", 0) for cell in cells for result in results(cell))
+    of_tests = [[result for cell in row.values() for result in results(cell)] for row in by_test.values()]
+    longer = sum(found[0].detail.get("longer_targets", 0) for found in of_tests if found)
     cap = " or ".join(f"{number:,}" for number in caps)
     notes.append(
-        f"Outputs are cut after {cap} symbols: {cut:,} of those that were to be right from first to last symbol were, and "
-        f"{longer:,} of their targets are longer."
+        f"Outputs are cut after {cap} symbols. In the tests of accuracy {cut:,} outputs of all members were, and "
+        f"{longer:,} targets are longer."
     )
     return notes
 
