@@ -44,7 +44,13 @@ FOUND = [
         "substitutivity_primitive",
         "transformer",
         "substitutivity",
-        ({"consistency": 0.9, "consistent_correct": 0.8, "consistency_of_incorrect": 0.3, "first_string": 1.0}, {}),
+        (
+            {
+                **{"consistency": 0.9, "consistent_correct": 0.8, "consistency_of_incorrect": 0.3, "first_string": 1.0},
+                **{"synonym_distance": 0.36, "other_distance": 0.77},
+            },
+            {},
+        ),
     ),
     stored(
         "overgeneralisation",
@@ -75,6 +81,8 @@ def test_what_stands_behind_it(laid_out: dict[str, list[list[str]]]):
     parts = {(row[0], row[1]): row[2:] for row in laid_out["pcfg_set, paper: parts"]}
     assert parts["substitutivity_primitive", "consistent correct"] == ["–", "–", "0.80", "0.84"]
     assert parts["substitutivity_primitive", "consistency of incorrect"] == ["–", "–", "0.30", "0.34"]
+    assert parts["substitutivity_primitive", "cosine distance to the synonym"] == ["–", "–", "0.36", "0.37"]
+    assert parts["substitutivity_primitive", "cosine distance to the other functions"] == ["–", "–", "0.77", "0.78"]
     assert parts["overgeneralisation", "primitive exceptions"] == ["–", "–", "0.40", "–"]
     assert parts["overgeneralisation", "memorised in the end"] == ["–", "–", "0.90", "–"]
     assert parts["task_accuracy", "items with one function"][0] == "0.90 ± 0.00"

@@ -9,6 +9,13 @@ from humboldt.store import Result
 from humboldt.suites.cells import Cell
 from humboldt.suites.pcfg_set.protocol import PRINTED_RATE
 
+PRINTED_METRICS = {  # as the published table calls them
+    "overgeneralisation": "sequence_accuracy",
+    "consistency_of_incorrect": "consistency",
+    "synonym_distance": "cosine_distance",
+    "other_distance": "cosine_distance_to_other_functions",
+}
+
 Value = Callable[[Result], float | None]
 
 
@@ -62,10 +69,10 @@ def printed(cell: Cell, measure: str, *, subset: str = "all", table: str = "tabl
     """What the paper has there."""
     if cell.task == "overgeneralisation" and cell.place != (PRINTED_RATE,):
         return None
-    metric = {"overgeneralisation": "sequence_accuracy", "consistency_of_incorrect": "consistency"}.get(
-        measure, measure
-    )
-    criteria = {"paper_table": table, "test": test_of(cell), "model": cell.model, "metric": metric, "subset": subset}
+    metric = PRINTED_METRICS.get(measure, measure)
+    # Table 4 has one column for distances to other functions, whichever of the two tests a model is trained for.
+    test = "substitutivity" if measure == "other_distance" else test_of(cell)
+    criteria = {"paper_table": table, "test": test, "model": cell.model, "metric": metric, "subset": subset}
     found = published.lookup("pcfg_set", "mean", **criteria)
     return None if found is None else float(found)
 
@@ -98,8 +105,10 @@ def records(cell: Cell) -> list[Record]:
 
 
 def printed_beside(cell: Cell, measure: str) -> float | None:
-    """What Table 1 has of a cell's main measure, or Table 5 of its parts."""
+    """What Table 1 has of a cell's main measure, Table 4 of distances, Table 5 of the parts of consistency."""
     if measure == main_measure(cell):
         return printed(cell, measure)
+    if measure.endswith("_distance"):
+        return printed(cell, measure, subset="average", table="table_4")
     subset = "incorrect" if measure == "consistency_of_incorrect" else "all"
     return printed(cell, measure, subset=subset, table="table_5")

@@ -134,8 +134,8 @@ def _more(title: str, titles: Mapping[str, str], by_test: Mapping[str, Row]) -> 
     for test in ("substitutivity_equally_distributed", "substitutivity_primitive"):
         for measure in ("consistent_correct", "consistent_incorrect", "consistency_of_incorrect"):
             parts.append((test, measure.replace("_", " "), measured(measure), measure))
-        parts.append((test, "cosine distance to the synonym", measured("synonym_distance"), ""))
-        parts.append((test, "cosine distance to the other functions", measured("other_distance"), ""))
+        parts.append((test, "cosine distance to the synonym", measured("synonym_distance"), "synonym_distance"))
+        parts.append((test, "cosine distance to the other functions", measured("other_distance"), "other_distance"))
     for key in ("at most 5", "more than 5"):
         parts.append(("localism", f"longest string fed back: {key}", part_of("intermediate_strings", key), ""))
     for test in by_test:
