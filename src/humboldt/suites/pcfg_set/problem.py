@@ -86,7 +86,6 @@ class Expressions(AbstractProblem):
     """
 
     kind = ProblemKind.SEQUENCE_TO_SEQUENCE
-    buckets: tuple[Pair, ...]  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def __init__(self, task: AbstractTest, protocol: Compositionality, model: Any) -> None:
         self.task, self.protocol = task, protocol
@@ -106,7 +105,8 @@ class Expressions(AbstractProblem):
                 )
         self.batch_size = protocol.batch_size
         self._sources, self._targets = _encoded(task, protocol.data_seed, self.vocabulary)
-        self.buckets = _buckets(task, protocol.data_seed, self.vocabulary, protocol.buckets, protocol.batch_size)
+        pairs = _buckets(task, protocol.data_seed, self.vocabulary, protocol.buckets, protocol.batch_size)
+        self.buckets: tuple[Pair, ...] = pairs  # pyright: ignore[reportIncompatibleVariableOverride]
         self.longest, self.longest_target = self.buckets[-1]
         limit = protocol.most_tokens
         self._rows = [
