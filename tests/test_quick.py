@@ -24,3 +24,13 @@ def test_quick_prints_what_its_page_shows(suite: str, page: str, tmp_path: Path)
     assert len(shown) > 8 and "number*" in shown[1]
     study = humboldt.run(suite, out=tmp_path)
     assert shape(study.table(), f"{suite}, quick") == shown
+
+
+@pytest.mark.slow
+def test_quick_learns_single_functions_and_more_than_copying(tmp_path: Path):
+    study = humboldt.run("pcfg_set", tasks=["task_accuracy"], models=["conv_s2s"], out=tmp_path)
+    found = {
+        r["measure"]: r["value"] for r in study.records() if (r["task"], r["setting"]) == ("task_accuracy", "quick")
+    }
+    assert found["single_functions"] >= 0.9
+    assert found["sequence_accuracy"] > 2 * found["first_string"]

@@ -21,7 +21,7 @@ from humboldt.plugins import load_files, load_installed
 from humboldt.prove_command import prove
 from humboldt.report.tables import Table, as_csv, as_json, as_text
 from humboldt.report.words import counted, duration
-from humboldt.scoring_cli import score
+from humboldt.score_command import score
 from humboldt.store import Store
 from humboldt.study import Study, plan, stop_on_interrupt
 from humboldt.suites import suites

@@ -1,5 +1,6 @@
 """The JAX engine: jobs in, trained members and predictors out."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -76,6 +77,18 @@ def test_weights_of_another_model_are_refused(trained):
     other = Job(RNN(hidden_size=9), Parity(), Recipe(steps=1), (MemberRecipe(0, 1e-2),))
     with pytest.raises(ValueError, match="shape"):
         ENGINE.restore(other, [trained.weights(0)])
+
+
+def test_records_with_an_entry_for_each_member_are_kept_with_it():
+    class Two(AbstractPredictor):
+        num_members = 2
+
+        def take(self, members):
+            raise NotImplementedError
+
+    found = JaxTrained(replace(TRAINED, milestones=([1, 2], {"of": "all"}, [3, 4])), Two())
+    assert [outcome.detail["milestones"] for outcome in found.outcomes] == [[1, 3], [2, 4]]
+    assert "milestones" not in JaxTrained(TRAINED, Two()).outcomes[0].detail
 
 
 def test_milestones_are_shown_a_predictor(tmp_path: Path, trained):

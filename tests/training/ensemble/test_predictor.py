@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from training_support import Parity
 
+from humboldt.languages import Batch, ProblemKind
 from humboldt.models import models
 from humboldt.models.transformer_encoder import TransformerEncoder
+from humboldt.training.base import AbstractProblem
 from humboldt.training.ensemble.members import stack_weights
 from humboldt.training.ensemble.predictor import EnsemblePredictor
 
@@ -77,3 +79,43 @@ def test_a_member_can_be_read_symbol_by_symbol(three: EnsemblePredictor):
         state, distribution = stepper.step(state, np.array([token]))
         np.testing.assert_allclose(distribution[0], logits[t], atol=1e-5)
     assert rows > 0
+
+
+class Copying(AbstractProblem):
+    """Sources of symbols 0 and 1, targets the same with an end mark, 2; 3 is the start mark."""
+
+    kind = ProblemKind.SEQUENCE_TO_SEQUENCE
+    symbols, input_size, output_size, num_symbols, batch_size, longest = ("a", "b"), 3, 4, 2, 3, 5
+    start, end, longest_target = 3, 2, 6
+
+    def batch(self, step: int) -> Batch:
+        rng = np.random.default_rng(step)
+        lengths, place = np.array([[5], [2], [3]]), np.arange(6)[None, :]
+        tokens = np.where(place[:, :5] < lengths, rng.integers(0, 2, (3, 5)), 0).astype(np.int32)
+        targets = np.where(place < lengths, np.pad(tokens, [(0, 0), (0, 1)]), 2 * (place == lengths)).astype(np.int32)
+        return Batch(tokens, place[:, :5] < lengths, targets, place <= lengths, np.ones(3, np.float32))
+
+
+@pytest.mark.parametrize("name", ["lstm_s2s", "cnn_s2s", "transformer_s2s"])
+def test_sequence_to_sequence_members_told_the_symbols_before(name: str):
+    spec, problem = models.get(name)(**models.get(name).tiny), Copying()
+
+    def build(key: jax.Array):
+        return spec.build(3, 4, num_symbols=2, key=key)
+
+    _, static = eqx.partition(build(jax.random.key(0)), eqx.is_inexact_array)
+    members = EnsemblePredictor(stack_weights(build, [4, 5]), static, problem)
+    batch, call = problem.batch(0), eqx.filter_jit(lambda model, *arrays: model(*arrays))
+    right, nats, vectors = members.correct(batch), members.nats(batch), members.source_vectors()
+    assert vectors is not None and vectors.shape[:2] == (2, 3)
+    for member, seed in enumerate((4, 5)):
+        model = build(jax.random.key(seed))
+        for row in range(3):
+            told = np.concatenate([[3], batch.targets[row, :-1]]).astype(np.int32)
+            logits = call(model, batch.tokens[row], batch.mask[row], told, batch.target_mask[row])
+            real = np.flatnonzero(batch.target_mask[row])
+            assert right[member, row] == sum(int(logits[t].argmax()) == batch.targets[row, t] for t in real)
+            logs = jax.nn.log_softmax(logits)
+            assert nats[member, row] == pytest.approx(
+                -sum(float(logs[t, batch.targets[row, t]]) for t in real), rel=1e-4
+            )

@@ -1,6 +1,7 @@
 """Ensembles: many at once equal each alone; nothing is compiled per length; a diverged member harms nobody."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -228,6 +229,28 @@ def test_records_and_best_weights_survive_an_interruption(tmp_path: Path, questi
     assert list(later.seen) == [50, 150, 230][questions + 1 :]  # what was looked at is not looked at again
     assert resumed.milestones == whole.milestones
     assert eqx.tree_equal(whole.weights, resumed.weights)
+
+
+def test_the_rate_shrinks_after_milestones_that_are_no_better(tmp_path: Path):
+    scores = {50: [1, 1, 1, 1], 100: [2, 1, 0, 2], 150: [3, 1, 2, 1], 230: [0, 0, 0, 0]}
+
+    def seen(shrink: float | None) -> dict[int, Any]:
+        made, looks = ensemble(MEMBERS, problem=Parity(milestones=tuple(scores))), Looks(scores)
+        made.recipe = replace(made.recipe, shrink=shrink)
+        made.train(Checkpoints(tmp_path / str(shrink)), Recording(), looks)
+        return looks.seen
+
+    shrunk, plain = seen(0.0), seen(None)  # with a rate of nothing, weights stay as they are
+
+    def same(first: Any, second: Any, member: int) -> bool:
+        pairs = zip(jax.tree.leaves(first), jax.tree.leaves(second), strict=True)
+        return all(np.array_equal(a[member], b[member]) for a, b in pairs)
+
+    assert all(same(shrunk[100], plain[100], member) for member in range(4))
+    # Members 1 and 2 were no better at step 100, member 3 at step 150; member 0 was better each time.
+    assert [same(shrunk[150], shrunk[100], member) for member in range(4)] == [False, True, True, False]
+    assert [same(shrunk[230], shrunk[150], member) for member in range(4)] == [False, True, True, True]
+    assert same(shrunk[230], plain[230], 0)
 
 
 def test_without_scores_the_last_weights_are_kept(together: TrainedEnsemble, tmp_path: Path):

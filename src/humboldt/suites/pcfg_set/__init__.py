@@ -14,7 +14,7 @@ from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Experiment, Parts, Probe, Request, Scored, Scoring
 from humboldt.suites.capabilities import OffersData, OffersScore, TextFile
 from humboldt.suites.cells import Cell, Heading
-from humboldt.suites.pcfg_set import data, tables
+from humboldt.suites.pcfg_set import data, records, tables
 from humboldt.suites.pcfg_set import scoring as scores
 from humboldt.suites.pcfg_set.looks import look
 from humboldt.suites.pcfg_set.problem import Expressions
@@ -54,6 +54,7 @@ class PcfgSet(AbstractSuite, OffersData, OffersScore):
     contenders = CONTENDERS
     printed_tasks = TASKS
     presets = PRESETS
+    demo = Request(("task_accuracy",), ("conv_s2s",))
     headline = "sequence_accuracy"
     evaluation = ("accuracy", VERSION)
     told = ("rate",)
@@ -123,7 +124,7 @@ class PcfgSet(AbstractSuite, OffersData, OffersScore):
         return (training.setting["task"]["rate"],) if training.task == "overgeneralisation" else ()
 
     def cell_records(self, cell: Cell) -> list[Record]:
-        return tables.records(cell)
+        return records.records(cell)
 
     def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
         return tables.layout(self, heading, cells)

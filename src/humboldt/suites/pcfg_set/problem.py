@@ -105,7 +105,8 @@ class Expressions(AbstractProblem):
                 )
         self.batch_size = protocol.batch_size
         self._sources, self._targets = _encoded(task, protocol.data_seed, self.vocabulary)
-        self.buckets = _buckets(task, protocol.data_seed, self.vocabulary, protocol.buckets, protocol.batch_size)
+        pairs = _buckets(task, protocol.data_seed, self.vocabulary, protocol.buckets, protocol.batch_size)
+        self.buckets: tuple[Pair, ...] = pairs  # pyright: ignore[reportIncompatibleVariableOverride]
         self.longest, self.longest_target = self.buckets[-1]
         limit = protocol.most_tokens
         self._rows = [

@@ -1,118 +1,34 @@
-"""How results of the suite are shown: records, and the paper's Tables 1 and 2 with ours beside them."""
+"""Tables 1 and 2 of Hupkes et al. (2020), ours beside theirs, and what stands behind the numbers."""
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from humboldt import published
 from humboldt.errors import UsageError
 from humboldt.measures.accuracy import summarise
 from humboldt.measures.pcfg_set import relative_drop, welch_test
-from humboldt.report.tables import Record, Table
+from humboldt.report.tables import Table
 from humboldt.report.words import counted
-from humboldt.store import Result
 from humboldt.suites.cells import Cell, Heading
 from humboldt.suites.pcfg_set.protocol import PRINTED_RATE
+from humboldt.suites.pcfg_set.records import (
+    Value,
+    main_measure,
+    measured,
+    part_of,
+    peak,
+    printed,
+    printed_beside,
+    results,
+    test_of,
+    values_of,
+)
 
 if TYPE_CHECKING:
     from humboldt.suites.pcfg_set import PcfgSet
 
 PAIRS = ("swap repeat", "append remove_second", "repeat remove_second", "append swap")  # as Table 2 orders them
 FIRST_STRING = "First string"
-
-Value = Callable[[Result], float | None]
-
-
-def test_of(cell: Cell) -> str:
-    """The test that a cell is a score of: the task, or what else was asked of the models of task_accuracy."""
-    name = cell.scores[0].evaluation.name
-    return name if cell.task == "task_accuracy" and name != "accuracy" else cell.task
-
-
-def main_measure(cell: Cell) -> str:
-    """What Table 1 has of a test."""
-    return {"accuracy": "sequence_accuracy", "overgeneralisation": "overgeneralisation"}.get(
-        cell.scores[0].evaluation.name, "consistency"
-    )
-
-
-def results(cell: Cell) -> list[Result]:
-    """The members that have a score."""
-    return [result for scores in cell.scores for result in scores.results if result.measures]
-
-
-def peak(result: Result, kind: str = "all") -> float | None:
-    """The most overgeneralisation of any epoch; that of the end, if it is all that is known."""
-    epochs = [*result.detail.get("milestones", ()), result.detail["in_the_end"]]
-    shares = [epoch["overgeneralised"] for epoch in epochs if "overgeneralised" in epoch]
-    return max((share[kind] for share in shares if kind in share), default=None)
-
-
-def measured(measure: str) -> Value:
-    """How a measure is read from a member's result."""
-    if measure == "overgeneralisation":
-        return peak
-    return lambda result: result.measures.get(measure)
-
-
-def part_of(breakdown: str, key: str) -> Value:
-    """The same for one value of a breakdown."""
-
-    def value(result: Result) -> float | None:
-        return result.detail.get("score", {}).get("breakdowns", {}).get(breakdown, {}).get(key, {}).get("value")
-
-    return value
-
-
-def values_of(cell: Cell, value: Value) -> list[float]:
-    """The value of each member that has one."""
-    return [number for number in map(value, results(cell)) if number is not None]
-
-
-def printed(cell: Cell, measure: str, *, subset: str = "all", table: str = "table_1") -> float | None:
-    """What the paper has there."""
-    if cell.task == "overgeneralisation" and cell.place != (PRINTED_RATE,):
-        return None
-    metric = {"overgeneralisation": "sequence_accuracy", "consistency_of_incorrect": "consistency"}.get(
-        measure, measure
-    )
-    criteria = {"paper_table": table, "test": test_of(cell), "model": cell.model, "metric": metric, "subset": subset}
-    found = published.lookup("pcfg_set", "mean", **criteria)
-    return None if found is None else float(found)
-
-
-def records(cell: Cell) -> list[Record]:
-    """The flat records of one cell: mean and deviation of every measure, and the mean of every breakdown."""
-    found = []
-    setting = f"{cell.heading}, rate={cell.place[0]:g}" if cell.place else str(cell.heading)
-
-    def add(measure: str, where: str, values: Sequence[float], beside: float | None) -> None:
-        summary = summarise(values)
-        about = "pcfg_set", test_of(cell), cell.model, f"{setting}, {where}" if where else setting, measure
-        found.append(Record(*about, "mean", summary.mean, summary.members, beside))
-        if not where and summary.members > 1:
-            found.append(Record(*about, "std", summary.std, summary.members, None))
-
-    main = main_measure(cell)
-    names = dict.fromkeys(name for result in results(cell) for name in result.measures)
-    for measure in dict.fromkeys([main, *names]):
-        if values := values_of(cell, measured(measure)):
-            add(measure, "", values, _beside(cell, measure))
-    details = [result.detail.get("score", {}).get("breakdowns", {}) for result in results(cell)]
-    keys = dict.fromkeys((by, key) for detail in details for by, shares in detail.items() for key in shares)
-    for by, key in keys:
-        if values := values_of(cell, part_of(by, key)):
-            subset = key.replace(" ", "_")
-            beside = printed(cell, main, subset=subset, table="table_2") if by == "pair" else None
-            add(main, f"{by}={key}", values, beside)
-    return found
-
-
-def _beside(cell: Cell, measure: str) -> float | None:
-    if measure == main_measure(cell):
-        return printed(cell, measure)
-    subset = "incorrect" if measure == "consistency_of_incorrect" else "all"
-    return printed(cell, measure, subset=subset, table="table_5")
 
 
 def layout(suite: "PcfgSet", heading: Heading, cells: Sequence[Cell]) -> list[Table]:
@@ -147,7 +63,7 @@ Row = Mapping[str, Cell]
 """The cells of one test, by model."""
 
 
-def _by_test(cells: Sequence[Cell]) -> dict[str, Row]:
+def _by_test(cells: Sequence[Cell]) -> Mapping[str, Row]:
     """Cells by test, in the order of Table 1; of exceptions at other rates, the rate is part of the name."""
     found: dict[str, dict[str, Cell]] = {}
     for cell in sorted(cells, key=lambda cell: ORDER.index(test_of(cell))):
@@ -195,14 +111,13 @@ def _notes(by_test: Mapping[str, Row]) -> list[str]:
         f"{FIRST_STRING}: who always answers with the first string argument. It is consistent without any competence.",
     ]
     caps = sorted({cell.scores[0].evaluation.setting["longest_output"] for cell in cells})
-    cut, longer = (
-        sum(result.detail.get(name, 0) for cell in cells for result in results(cell))
-        for name in ("cut_outputs", "longer_targets")
-    )
+    cut = sum(result.detail.get("cut_outputs", 0) for cell in cells for result in results(cell))
+    of_tests = [[result for cell in row.values() for result in results(cell)] for row in by_test.values()]
+    longer = sum(found[0].detail.get("longer_targets", 0) for found in of_tests if found)
     cap = " or ".join(f"{number:,}" for number in caps)
     notes.append(
-        f"Outputs are the likeliest symbol at each step (the paper: beam search), and are cut after {cap} symbols: "
-        f"{cut:,} of all outputs were; {longer:,} targets are longer."
+        f"Outputs are cut after {cap} symbols. In the tests of accuracy {cut:,} outputs of all members were, and "
+        f"{longer:,} targets are longer."
     )
     return notes
 
@@ -219,8 +134,8 @@ def _more(title: str, titles: Mapping[str, str], by_test: Mapping[str, Row]) -> 
     for test in ("substitutivity_equally_distributed", "substitutivity_primitive"):
         for measure in ("consistent_correct", "consistent_incorrect", "consistency_of_incorrect"):
             parts.append((test, measure.replace("_", " "), measured(measure), measure))
-        parts.append((test, "cosine distance to the synonym", measured("synonym_distance"), ""))
-        parts.append((test, "cosine distance to the other functions", measured("other_distance"), ""))
+        parts.append((test, "cosine distance to the synonym", measured("synonym_distance"), "synonym_distance"))
+        parts.append((test, "cosine distance to the other functions", measured("other_distance"), "other_distance"))
     for key in ("at most 5", "more than 5"):
         parts.append(("localism", f"longest string fed back: {key}", part_of("intermediate_strings", key), ""))
     for test in by_test:
@@ -237,7 +152,9 @@ def _more(title: str, titles: Mapping[str, str], by_test: Mapping[str, Row]) -> 
             _shown(row.get(name), value) if name in row and values_of(row[name], value) else "–" for name in titles
         ]
         if any(text != "–" for text in cells):
-            beside = [_number(_beside(row[name], measure) if measure and name in row else None) for name in titles]
+            beside = [
+                _number(printed_beside(row[name], measure) if measure and name in row else None) for name in titles
+            ]
             rows.append((test, words, *itertools.chain(*zip(cells, beside, strict=True))))
     if {"task_accuracy", "productivity"} <= set(by_test):
         rows.append(("productivity", "relative drop from task accuracy", *_drops(titles, by_test)))

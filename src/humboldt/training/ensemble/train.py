@@ -249,7 +249,8 @@ class Ensemble:
         score = np.concatenate([score, *[score[-1:]] * surplus])
         is_better = score > best.score  # the first of equally good ones
         chosen = jax.tree.map(lambda new, old: _where(jnp.asarray(is_better), new, old), learners.weights, best.weights)
-        shrunk = np.float32(self.recipe.shrink or 1.0) * best.rate
+        shrink = 1.0 if self.recipe.shrink is None else self.recipe.shrink
+        shrunk = np.float32(shrink) * best.rate
         return Best(chosen, np.where(is_better, score, best.score), np.where(is_better, best.rate, shrunk))
 
 
