@@ -1,11 +1,15 @@
 """Shared fixtures. JAX is strict here: a silent promotion or broadcast is an error."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
 import pytest
 from engine_support import clockwork as clockwork
+
+from humboldt.languages import tasks
+from humboldt.models import models
+from humboldt.suites import suites
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
@@ -21,3 +25,14 @@ def getkey() -> Callable[[], Any]:
         return key
 
     return fresh
+
+
+@pytest.fixture
+def registrations_undone() -> Iterator[None]:
+    """What a test registers is gone after it; files of ours that it was the first to read stay."""
+    registries = (tasks, models, suites)
+    before = [{*registry._files, *registry._entries} for registry in registries]
+    yield
+    for registry, names in zip(registries, before, strict=True):
+        for name in {*registry._entries} - names:
+            del registry._entries[name]

@@ -163,10 +163,6 @@ class AbstractSuite(ABC):
     # What a suite writes.
 
     @abstractmethod
-    def members(self, protocol: Any, contender: Contender) -> list[Member]:
-        """The members that a protocol asks for."""
-
-    @abstractmethod
     def job(self, parts: Parts, members: Sequence[Member]) -> Job:
         """What an engine has to train."""
 
@@ -191,6 +187,13 @@ class AbstractSuite(ABC):
         """Cells of one heading in the paper's tables; the last note of the first one is added by the caller."""
 
     # What a suite may write.
+
+    def members(self, protocol: Any, contender: Contender) -> list[Member]:
+        """The members that a protocol asks for: every seed with every learning rate."""
+        del contender
+        return [
+            {"seed": seed, "learning_rate": rate} for rate in protocol.learning_rates for seed in range(protocol.seeds)
+        ]
 
     def make_task(self, name: str, protocol: Any, options: Mapping[str, Any]) -> AbstractTask:
         """The task that a training is about."""

@@ -13,7 +13,7 @@ from humboldt.languages.chomsky._base import AbstractTransduction
 from humboldt.measures.accuracy import VERSION, accuracy_per_length, score
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Request, Scored, Scoring
+from humboldt.suites.base import AbstractSuite, Parts, Probe, Request, Scored, Scoring
 from humboldt.suites.capabilities import Conformance, OffersCheck, OffersData
 from humboldt.suites.cells import Cell, Heading
 from humboldt.suites.chomsky import tables
@@ -39,12 +39,6 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
     evaluation = ("score", VERSION)
     told = ("autoregressive",)
 
-    def members(self, protocol: LengthGeneralisation, contender: Contender) -> list[Member]:
-        del contender
-        return [
-            {"seed": seed, "learning_rate": rate} for rate in protocol.learning_rates for seed in range(protocol.seeds)
-        ]
-
     def check_plan(self, parts: Parts) -> None:
         training_lengths(parts.task, parts.protocol)
 
@@ -57,7 +51,7 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
             model=parts.model,
             problem=Transduction(parts.task, protocol),
             recipe=Recipe(steps=protocol.steps, gradient_clip=protocol.gradient_clip, precision=protocol.precision),
-            members=tuple(MemberRecipe(member["seed"], member["learning_rate"]) for member in members),
+            members=tuple(MemberRecipe(**member) for member in members),
         )
 
     def score(self, scoring: Scoring) -> list[Scored]:

@@ -15,7 +15,7 @@ from humboldt.languages.syntax._splits import NAMES as SPLITS
 from humboldt.measures.accuracy import VERSION, accuracy_per_length
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Request, Scored, Scoring
+from humboldt.suites.base import AbstractSuite, Parts, Probe, Request, Scored, Scoring
 from humboldt.suites.capabilities import OffersData
 from humboldt.suites.cells import Cell, Heading
 from humboldt.suites.syntax import tables
@@ -46,12 +46,6 @@ class Syntax(AbstractSuite, OffersData):
         words = {"distribution": protocol.distribution, "zipf_exponent": protocol.zipf_exponent}
         return super().make_task(name, protocol, {**options, "terminals": terminals, **words})
 
-    def members(self, protocol: PseudoLanguages, contender: Contender) -> list[Member]:
-        del contender
-        return [
-            {"seed": seed, "learning_rate": rate} for rate in protocol.learning_rates for seed in range(protocol.seeds)
-        ]
-
     def check_plan(self, parts: Parts) -> None:
         """Draws a few strings of each split, to see whether the language has any."""
         few = replace(parts.protocol.splits, **dict.fromkeys(SPLITS, 16))
@@ -73,7 +67,7 @@ class Syntax(AbstractSuite, OffersData):
                 gradient_clip=protocol.gradient_clip,
                 precision=protocol.precision,
             ),
-            members=tuple(MemberRecipe(member["seed"], member["learning_rate"]) for member in members),
+            members=tuple(MemberRecipe(**member) for member in members),
         )
 
     def score(self, scoring: Scoring) -> list[Scored]:
