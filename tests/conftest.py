@@ -1,5 +1,6 @@
 """Shared fixtures. JAX is strict here: a silent promotion or broadcast is an error."""
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,6 +11,11 @@ from engine_support import clockwork as clockwork
 from humboldt.languages import tasks
 from humboldt.models import models
 from humboldt.suites import suites
+
+# Most of the time of the tests is XLA compiling programs that run once. It reads these flags before it compiles the
+# first one, here and in the processes that tests start.
+QUICK_TO_COMPILE = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {QUICK_TO_COMPILE}"
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
