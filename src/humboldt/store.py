@@ -120,14 +120,10 @@ class Scores:
 
 @dataclass(frozen=True)
 class Written:
-    """The description of a training as it was written: by this version, or by an earlier one."""
+    """The description of a training as it was written: by this version, or by an earlier one. `format` says how the
+    suite wrote the setting; format 1 held those of the evaluation, too, and no engine."""
 
-    suite: str
-    task: str
-    model: str
-    engine: str
-    setting: Mapping[str, Any]
-    versions: Mapping[str, Any]
+    training: Training
     format: int
 
 
@@ -137,7 +133,7 @@ Upgrade = Callable[[Written], tuple[Training, Evaluation | None]]
 
 def as_written(written: Written) -> tuple[Training, Evaluation | None]:
     """The upgrade that changes nothing."""
-    return Training(*(getattr(written, name) for name in Training.__dataclass_fields__)), None
+    return written.training, None
 
 
 @dataclass(frozen=True)
@@ -388,13 +384,13 @@ class Store:
         if "runs" in tables:
             old = db.execute("SELECT run, suite, task, model, setting, versions FROM runs ORDER BY rowid")
             for key, suite, task, model, setting, versions in old.fetchall():
-                written = Written(suite, task, model, "", json.loads(setting), json.loads(versions), 1)
-                rows.append(_Row(key, True, *self._upgrade(written)))
+                training = Training(suite, task, model, "", json.loads(setting), json.loads(versions))
+                rows.append(_Row(key, True, *self._upgrade(Written(training, 1))))
         if "trainings" in tables:
             new = db.execute("SELECT * FROM trainings ORDER BY rowid")
             for key, suite, task, model, engine, setting, versions, format_ in new.fetchall():
-                written = Written(suite, task, model, engine, json.loads(setting), json.loads(versions), format_)
-                rows.append(_Row(key, False, *self._upgrade(written)))
+                training = Training(suite, task, model, engine, json.loads(setting), json.loads(versions))
+                rows.append(_Row(key, False, *self._upgrade(Written(training, format_))))
         return rows
 
 

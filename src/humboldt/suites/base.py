@@ -362,22 +362,23 @@ class AbstractSuite(ABC):
 
     def read(self, written: Written) -> tuple[Training, Evaluation | None]:
         """What a stored description means today. Rows of format 1 held a training and its evaluation together."""
-        setting = self.upgrade(dict(written.setting), written.format, model=written.model)
+        before, model = written.training, written.training.model
+        setting = self.upgrade(dict(before.setting), written.format, model=model)
         if not setting.get("task", True):
             del setting["task"]
         setting = _without_later_defaults(self.protocol, setting)
-        if written.model in self.models():
-            model = self.model_entry(self.contender(written.model)).value
-            setting["model"] = _without_later_defaults(model, setting["model"])
+        if model in self.models():
+            options = self.model_entry(self.contender(model)).value
+            setting["model"] = _without_later_defaults(options, setting["model"])
         if written.format > 1:
-            return Training(written.suite, written.task, written.model, written.engine, setting, written.versions), None
+            return dataclasses.replace(before, setting=setting), None
         later = {f.stored_name for f in settings.fields(self.protocol) if f.role is Role.EVALUATION}
         evaluation = {key: value for key, value in setting.items() if key in later}
         setting = {key: value for key, value in setting.items() if key not in later}
-        versions = {key: value for key, value in written.versions.items() if key != "measure"}
-        engine = self.contenders[written.model].engine if written.model in self.contenders else "jax"
-        training = Training(written.suite, written.task, written.model, engine, setting, versions)
-        return training, Evaluation(self.evaluation[0], evaluation, written.versions["measure"])
+        versions = {key: value for key, value in before.versions.items() if key != "measure"}
+        engine = self.contenders[model].engine if model in self.contenders else "jax"
+        training = dataclasses.replace(before, engine=engine, setting=setting, versions=versions)
+        return training, Evaluation(self.evaluation[0], evaluation, before.versions["measure"])
 
     def is_current(self, training: Training, evaluation: Evaluation) -> bool:
         """Whether task, model and measure are still the versions that these results were made with."""

@@ -15,9 +15,9 @@ from humboldt.suites.departures import departures, sentence
 
 def upgrade(written: Written) -> tuple[Training, Evaluation | None]:
     """What a stored description means today; as it stands if its suite is not known."""
-    if written.suite not in suites:
+    if written.training.suite not in suites:
         return as_written(written)
-    return suites.get(written.suite).read(written)
+    return suites.get(written.training.suite).read(written)
 
 
 def stored(folder: Path, suite: str | None = None) -> list[Scores]:
