@@ -121,8 +121,8 @@ class Syntax(AbstractSuite, OffersData):
         settings, count = request.settings, request.count
         if request.length is not None:
             raise UsageError(
-                f"--length {request.length}: a split has a range of lengths, not one. Leave --length out, or change the "
-                "range with --set lengths=4,30 (--set long_lengths=31,100 for the split long)."
+                f"--length {request.length}: a split has a range of lengths, not one. Leave --length out, or change "
+                "the range with --set lengths=4,30 (--set long_lengths=31,100 for the split long)."
             )
         for key in settings:
             if key not in OF_DATA:
