@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from humboldt.languages.bliss import AbstractDyck, Measure
-from humboldt.measures.bliss import LONGEST, Evaluation, Score, Stepper, evaluate, excess_cross_entropy, reach
+from humboldt.measures.bliss import LONGEST, Assessment, Score, Stepper, evaluate, excess_cross_entropy, reach
 from humboldt.suites.bliss.problem import NextSymbol
 
 STRICT, LENIENT = 0.0, 0.005  # section 5.3
@@ -88,7 +88,7 @@ class Scorer:
         return found.score(self.language.measure, epsilon).largest_accepted
 
 
-def _described(score: Score, found: Evaluation) -> dict[str, Any]:
+def _described(score: Score, found: Assessment) -> dict[str, Any]:
     return {
         "measure": score.measure.value,
         "epsilon": score.epsilon,
