@@ -287,38 +287,38 @@ class Store:
                     *(canonical(training.setting), canonical(training.versions), format),
                 ),
             )
-            for one in trained:
-                member = canonical(one.member)
-                texts = one.state.value, canonical(one.detail), canonical(one.environment)
+            for result in trained:
+                member = canonical(result.member)
+                texts = result.state.value, canonical(result.detail), canonical(result.environment)
                 db.execute(
                     "DELETE FROM members WHERE training = ? AND member = ? AND state = 'failed'", (training.key, member)
                 )
                 db.execute(
                     "INSERT OR IGNORE INTO members VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (training.key, member, *texts, one.seconds, now),
+                    (training.key, member, *texts, result.seconds, now),
                 )
             for evaluation, results in scored:
                 key = evaluation.key_for(training)
                 about = training.key, evaluation.name, canonical(evaluation.setting), canonical(evaluation.version)
                 db.execute("INSERT OR IGNORE INTO evaluations VALUES (?, ?, ?, ?, ?)", (key, *about))
-                for one in results:
-                    member = canonical(one.member)
-                    texts = one.state.value, canonical(one.measures), canonical(one.detail)
+                for result in results:
+                    member = canonical(result.member)
+                    texts = result.state.value, canonical(result.measures), canonical(result.detail)
                     db.execute(
                         "DELETE FROM scores WHERE evaluation = ? AND member = ? AND state = 'failed'", (key, member)
                     )
                     db.execute(
                         "INSERT OR IGNORE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)",
-                        (key, member, *texts, one.seconds, now),
+                        (key, member, *texts, result.seconds, now),
                     )
             db.execute("COMMIT")
 
     def done(self) -> dict[str, "Done"]:
         """What need not be done again, by the key of the training. Failures are tried again."""
-        found: dict[str, Done] = {}
+        all_done: dict[str, Done] = {}
         with self._connect() as db:
             for row in self._rows(db):
-                done = found.setdefault(row.training.key, Done())
+                done = all_done.setdefault(row.training.key, Done())
                 table, column = ("results", "run") if row.is_old else ("members", "training")
                 states = db.execute(
                     f"SELECT member, state FROM {table} WHERE {column} = ? AND state != 'failed'", (row.key,)
@@ -337,24 +337,24 @@ class Store:
                 for name, setting, version, member in scored.fetchall():
                     key = Evaluation(name, json.loads(setting), json.loads(version)).key_for(row.training)
                     done.scored.setdefault(key, set()).add(member)
-        return found
+        return all_done
 
     def scores(self, suite: str | None = None) -> list[Scores]:
         """All evaluations with their members, oldest first. What two rows say of the same member stands once."""
-        found: dict[str, Scores] = {}
+        by_key: dict[str, Scores] = {}
         with self._connect() as db:
             for row in self._rows(db):
                 if suite not in (None, row.training.suite):
                     continue
                 for scores in _old_scores(db, row) if row.is_old else _scores(db, row):
                     key = scores.evaluation.key_for(scores.training)
-                    earlier = found.get(key, Scores(scores.training, scores.evaluation, ()))
-                    found[key] = Scores(scores.training, scores.evaluation, _merged(earlier.results, scores.results))
-        return list(found.values())
+                    earlier = by_key.get(key, Scores(scores.training, scores.evaluation, ()))
+                    by_key[key] = Scores(scores.training, scores.evaluation, _merged(earlier.results, scores.results))
+        return list(by_key.values())
 
     def failures(self, suite: str | None = None) -> list["Failure"]:
         """What failed and was not done since, in training or in scoring."""
-        done, found = self.done(), []
+        done, failures = self.done(), []
         with self._connect() as db:
             for row in self._rows(db):
                 training = row.training
@@ -372,11 +372,11 @@ class Store:
                         (row.key,),
                     ).fetchall()
                 about = training.suite, training.task, training.model
-                found += [
+                failures += [
                     Failure(*about, json.loads(member), json.loads(detail).get("error", ""))
                     for member, detail in failed
                 ]
-        return found
+        return failures
 
     def _rows(self, db: sqlite3.Connection) -> list[_Row]:
         rows = []
@@ -396,12 +396,12 @@ class Store:
 
 def _merged(earlier: Iterable[Result], later: Iterable[Result]) -> tuple[Result, ...]:
     """Every member once: as it was first finished, or as it failed last."""
-    found: dict[str, Result] = {}
+    by_member: dict[str, Result] = {}
     for result in (*earlier, *later):
         key = canonical(result.member)
-        if key not in found or found[key].state is State.FAILED:
-            found[key] = result
-    return tuple(found.values())
+        if key not in by_member or by_member[key].state is State.FAILED:
+            by_member[key] = result
+    return tuple(by_member.values())
 
 
 def _old_scores(db: sqlite3.Connection, row: _Row) -> list[Scores]:

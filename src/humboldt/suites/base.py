@@ -340,8 +340,8 @@ class AbstractSuite(ABC):
         setting = {key: value[0] if key in _each_names(self.protocol) else value for key, value in setting.items()}
         setting["model"] = settings.as_json(settings.changed(entry.value(), {**follows, **changes}))
         if options := settings.fields(task_entry.value):
-            own = {f.name: settings.typed_value(f, changes.get(f.name, f.default)) for f in options}
-            setting["task"] = {key: settings.plain(value) for key, value in own.items()}
+            options_of_task = {f.name: settings.typed_value(f, changes.get(f.name, f.default)) for f in options}
+            setting["task"] = {key: settings.plain(value) for key, value in options_of_task.items()}
         versions = {"task": task_entry.version, "model": entry.version}
         return Training(self.name, task, model, contender.engine, setting, versions)
 
@@ -350,8 +350,8 @@ class AbstractSuite(ABC):
         if training.task not in self.tasks():
             raise unknown_name("task", training.task, self.tasks())
         contender = self.contender(training.model)
-        own = {key: value for key, value in training.setting.items() if key not in ("model", "task")}
-        protocol = settings.from_json(self.protocol, {**own, **(evaluation.setting if evaluation else {})})
+        of_protocol = {key: value for key, value in training.setting.items() if key not in ("model", "task")}
+        protocol = settings.from_json(self.protocol, {**of_protocol, **(evaluation.setting if evaluation else {})})
         return Parts(
             training,
             contender,

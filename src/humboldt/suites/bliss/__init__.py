@@ -82,7 +82,7 @@ class Bliss(AbstractSuite, OffersData):
         problem = NextSymbol(parts.task, parts.protocol)
         scorer = Scorer(problem)
         losses = problem.corpus_losses(predictor.nats(problem.training_set())) if predictor.offers("nats") else None
-        found = []
+        scored = []
         for index in range(count):
 
             def make_stepper(longest: int, index: int = index) -> Any:
@@ -92,9 +92,9 @@ class Bliss(AbstractSuite, OffersData):
             more, described = predictor.about(index)
             if losses is not None:
                 measures["training_loss"] = float(losses[index])
-            found.append(({**measures, **more}, {**detail, **described}))
+            scored.append(({**measures, **more}, {**detail, **described}))
             scoring.sink.scored(index + 1, count)
-        return found
+        return scored
 
     def probe(self, parts: Parts, evaluation: Evaluation) -> Probe:
         """Where errors have a budget, one whole pass is counted: the best member may well keep within it."""

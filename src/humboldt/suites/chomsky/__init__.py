@@ -66,12 +66,12 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
             lengths.append(row_lengths[real])
             scoring.sink.scored(sum(map(len, lengths)), total)
         symbols, of_rows = np.concatenate(counted), np.concatenate(lengths)
-        found = []
+        scored = []
         for row in np.concatenate(correct, 1):
             curve = accuracy_per_length(row, symbols, of_rows, pooled=protocol.pooled_accuracy)
             detail = {"lengths": list(curve.lengths), "accuracy": list(curve.accuracy)}
-            found.append(({"score": score(curve, *protocol.test_lengths)}, {"accuracy_per_length": detail}))
-        return found
+            scored.append(({"score": score(curve, *protocol.test_lengths)}, {"accuracy_per_length": detail}))
+        return scored
 
     def probe(self, parts: Parts, evaluation: Evaluation) -> Probe:
         del evaluation
