@@ -10,7 +10,7 @@ demo: $(INSTALLED)
 	$(BIN)/humboldt demo --out demo-results
 
 test: $(INSTALLED)
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist loadfile  # what one test of a file has compiled, its neighbours use
 
 test-extras: $(INSTALLED)
 	$(BIN)/pytest -m extras

@@ -9,27 +9,27 @@ record: how many members were compared, and every difference.
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from humboldt.identity import canonical
 from humboldt.store import State, Store
 from humboldt.suites.reading import upgrade
 
-Members = dict[tuple[str, ...], dict[str, float | None]]
+Members = dict[tuple[str, ...], dict[str, Any]]
 
 
 def members(folder: Path) -> Members:
-    """Every member's measures and last training loss, by what it is."""
-    found: Members = {}
+    """Every member's measures and curves of training (stored with six decimals), by what it is."""
+    all_members: Members = {}
     for database in sorted(folder.rglob("results.db")):
         for scores in Store.open(database.parent, upgrade).scores():
             training = scores.training
             about = (training.suite, training.task, training.model, canonical(training.setting))
             for result in scores.results:
-                curve = result.detail.get("training", {}).get("loss", [None])
-                values = {**result.measures, "last loss": curve[-1]} if result.state is State.FINISHED else {}
+                curves = {f"curve of {name}": curve for name, curve in result.detail.get("training", {}).items()}
                 key = (*about, canonical(scores.evaluation.setting), canonical(result.member))
-                found[key] = values
-    return found
+                all_members[key] = {**result.measures, **curves} if result.state is State.FINISHED else {}
+    return all_members
 
 
 def compare(old: Members, new: Members) -> dict[str, object]:

@@ -1,14 +1,48 @@
 """Shared fixtures. JAX is strict here: a silent promotion or broadcast is an error."""
 
-from collections.abc import Callable
+import atexit
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import jax
 import pytest
 from engine_support import clockwork as clockwork
 
+from humboldt.languages import tasks
+from humboldt.models import models
+from humboldt.suites import suites
+
+# Most of the time of the tests is XLA compiling programs that run once. It reads these flags before it compiles the
+# first one, here and in the processes that tests start.
+QUICK_TO_COMPILE = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {QUICK_TO_COMPILE}"
+
+# All processes of one run of the tests share what they compile. The first one makes the folder, and removes it.
+if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+    PROGRAMS = tempfile.mkdtemp(prefix="humboldt-tests-")
+    atexit.register(shutil.rmtree, PROGRAMS, ignore_errors=True)
+    smallest = {"jax_persistent_cache_min_compile_time_secs": 0, "jax_persistent_cache_min_entry_size_bytes": -1}
+    for name, value in {"jax_compilation_cache_dir": PROGRAMS, **smallest}.items():
+        os.environ[name.upper()] = str(value)
+        jax.config.update(name, value)
+
+MOST_BYTES = 1.5e9  # of one process, before it forgets what it has compiled
+
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_programs_in_memory() -> Iterator[None]:
+    """Compiled programs stay in memory, those of all files of tests up to 4 GB."""
+    yield
+    resident_pages = int(Path("/proc/self/statm").read_text().split()[1])
+    if resident_pages * os.sysconf("SC_PAGESIZE") > MOST_BYTES:
+        jax.clear_caches()
 
 
 @pytest.fixture
@@ -21,3 +55,14 @@ def getkey() -> Callable[[], Any]:
         return key
 
     return fresh
+
+
+@pytest.fixture
+def registrations_undone() -> Iterator[None]:
+    """What a test registers is gone after it; files of ours that it was the first to read stay."""
+    registries = (tasks, models, suites)
+    before = [{*registry._files, *registry._entries} for registry in registries]
+    yield
+    for registry, names in zip(registries, before, strict=True):
+        for name in {*registry._entries} - names:
+            del registry._entries[name]

@@ -8,20 +8,15 @@ import pytest
 import humboldt
 from humboldt import plugins
 from humboldt.errors import UsageError
-from humboldt.languages import tasks
 from humboldt.models import models
 from humboldt.suites import suites
 
 
 @pytest.fixture(autouse=True)
-def as_it_was():
-    """What a test registers is gone after it."""
-    before = {registry.kind: {*registry._files, *registry._entries} for registry in (tasks, models, suites)}
+def files_unread(registrations_undone: None):
+    """What a test reads is read anew by the next one."""
     plugins._load_file.cache_clear()
     yield
-    for registry in (tasks, models, suites):
-        for name in {*registry._entries} - before[registry.kind]:
-            del registry._entries[name]
     plugins._load_file.cache_clear()
 
 

@@ -9,7 +9,7 @@ from pages import ROOT, filled, load, script, tables
 
 from humboldt import published
 from humboldt.languages.bliss import get
-from humboldt.mdl import WIDE_ACTIVATIONS, Network, NetworkStepper, Stepper, description_length
+from humboldt.mdl import WIDE_ACTIVATIONS, Network, NetworkStepper, PlainStepper, description_length
 from humboldt.measures.bliss import evaluate
 from humboldt.training.engines.search import ROWS
 
@@ -237,7 +237,7 @@ def test_the_networks_with_the_wide_set_of_activations_are_as_said():
 
 
 def test_a_network_with_thirds_drifts_as_the_page_says():
-    stepper = Stepper(Network.load(MDL.parent / "an_bn_cn_100_paper_seed_100.json"))
+    stepper = PlainStepper(Network.load(MDL.parent / "an_bn_cn_100_paper_seed_100.json"))
     for n, said in ((10, "9e-13"), (10_020, "6e-07")):
         state, distribution = stepper.init_state(), None
         for symbol in (0, *([1] * n), *([2] * n), *([3] * (n - 1))):

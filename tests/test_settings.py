@@ -221,12 +221,13 @@ def test_a_large_number_keeps_its_value():
     assert checked(FIELDS["steps"], 123_456_789) == 123_456_789
 
 
-def test_a_bound_is_said_exactly():
+def test_a_bound_is_allowed_and_said_exactly():
     @settings
     class Bounded:
         seed: int = setting(0, "a seed", least=0, most=2**32 - 1)
         size: int = setting(12_345_678, "a size", least=12_345_678)
 
+    assert changed(Bounded(), {"seed": str(2**32 - 1)}).seed == 2**32 - 1
     with pytest.raises(UsageError, match=r"of at least 0 and of at most 4,294,967,295\."):
         changed(Bounded(), {"seed": str(2**32)})
     with pytest.raises(UsageError, match=r"of at least 12,345,678\."):

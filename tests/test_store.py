@@ -1,6 +1,7 @@
 """The promise of a store: what is finished is never edited, reading never writes, what is not ours is refused."""
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -145,8 +146,8 @@ def test_settings_are_upgraded_when_they_are_read_and_the_rows_stay(tmp_path: Pa
 
     def upgrade(written: Written) -> tuple[Training, Evaluation | None]:
         assert written.format == 7
-        training, _ = as_written(written)
-        return Training(**{**vars(training), "setting": {**written.setting, "renamed": written.setting["steps"]}}), None
+        setting = written.training.setting
+        return replace(written.training, setting={**setting, "renamed": setting["steps"]}), None
 
     store = Store(tmp_path, upgrade)
     (found,) = store.scores()
@@ -302,9 +303,9 @@ class TestSchema1:
     def upgrade(written: Written) -> tuple[Training, Evaluation | None]:
         if written.format > 1:
             return as_written(written)
-        setting = {key: value for key, value in written.setting.items() if key != "strings"}
-        training = Training(written.suite, written.task, written.model, "jax", setting, written.versions)
-        return training, Evaluation("score", {"strings": written.setting["strings"]})
+        setting = dict(written.training.setting)
+        strings = setting.pop("strings")
+        return replace(written.training, engine="jax", setting=setting), Evaluation("score", {"strings": strings})
 
     def make(self, folder: Path) -> tuple[Training, Evaluation]:
         write_schema_1(folder, self.RUN, self.ROWS)

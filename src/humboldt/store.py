@@ -120,14 +120,10 @@ class Scores:
 
 @dataclass(frozen=True)
 class Written:
-    """The description of a training as it was written: by this version, or by an earlier one."""
+    """The description of a training as it was written: by this version, or by an earlier one. `format` says how the
+    suite wrote the setting; format 1 held those of the evaluation, too, and no engine."""
 
-    suite: str
-    task: str
-    model: str
-    engine: str
-    setting: Mapping[str, Any]
-    versions: Mapping[str, Any]
+    training: Training
     format: int
 
 
@@ -137,7 +133,7 @@ Upgrade = Callable[[Written], tuple[Training, Evaluation | None]]
 
 def as_written(written: Written) -> tuple[Training, Evaluation | None]:
     """The upgrade that changes nothing."""
-    return Training(*(getattr(written, name) for name in Training.__dataclass_fields__)), None
+    return written.training, None
 
 
 @dataclass(frozen=True)
@@ -291,38 +287,38 @@ class Store:
                     *(canonical(training.setting), canonical(training.versions), format),
                 ),
             )
-            for one in trained:
-                member = canonical(one.member)
-                texts = one.state.value, canonical(one.detail), canonical(one.environment)
+            for result in trained:
+                member = canonical(result.member)
+                texts = result.state.value, canonical(result.detail), canonical(result.environment)
                 db.execute(
                     "DELETE FROM members WHERE training = ? AND member = ? AND state = 'failed'", (training.key, member)
                 )
                 db.execute(
                     "INSERT OR IGNORE INTO members VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (training.key, member, *texts, one.seconds, now),
+                    (training.key, member, *texts, result.seconds, now),
                 )
             for evaluation, results in scored:
                 key = evaluation.key_for(training)
                 about = training.key, evaluation.name, canonical(evaluation.setting), canonical(evaluation.version)
                 db.execute("INSERT OR IGNORE INTO evaluations VALUES (?, ?, ?, ?, ?)", (key, *about))
-                for one in results:
-                    member = canonical(one.member)
-                    texts = one.state.value, canonical(one.measures), canonical(one.detail)
+                for result in results:
+                    member = canonical(result.member)
+                    texts = result.state.value, canonical(result.measures), canonical(result.detail)
                     db.execute(
                         "DELETE FROM scores WHERE evaluation = ? AND member = ? AND state = 'failed'", (key, member)
                     )
                     db.execute(
                         "INSERT OR IGNORE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)",
-                        (key, member, *texts, one.seconds, now),
+                        (key, member, *texts, result.seconds, now),
                     )
             db.execute("COMMIT")
 
     def done(self) -> dict[str, "Done"]:
         """What need not be done again, by the key of the training. Failures are tried again."""
-        found: dict[str, Done] = {}
+        all_done: dict[str, Done] = {}
         with self._connect() as db:
             for row in self._rows(db):
-                done = found.setdefault(row.training.key, Done())
+                done = all_done.setdefault(row.training.key, Done())
                 table, column = ("results", "run") if row.is_old else ("members", "training")
                 states = db.execute(
                     f"SELECT member, state FROM {table} WHERE {column} = ? AND state != 'failed'", (row.key,)
@@ -341,24 +337,24 @@ class Store:
                 for name, setting, version, member in scored.fetchall():
                     key = Evaluation(name, json.loads(setting), json.loads(version)).key_for(row.training)
                     done.scored.setdefault(key, set()).add(member)
-        return found
+        return all_done
 
     def scores(self, suite: str | None = None) -> list[Scores]:
         """All evaluations with their members, oldest first. What two rows say of the same member stands once."""
-        found: dict[str, Scores] = {}
+        by_key: dict[str, Scores] = {}
         with self._connect() as db:
             for row in self._rows(db):
                 if suite not in (None, row.training.suite):
                     continue
                 for scores in _old_scores(db, row) if row.is_old else _scores(db, row):
                     key = scores.evaluation.key_for(scores.training)
-                    earlier = found.get(key, Scores(scores.training, scores.evaluation, ()))
-                    found[key] = Scores(scores.training, scores.evaluation, _merged(earlier.results, scores.results))
-        return list(found.values())
+                    earlier = by_key.get(key, Scores(scores.training, scores.evaluation, ()))
+                    by_key[key] = Scores(scores.training, scores.evaluation, _merged(earlier.results, scores.results))
+        return list(by_key.values())
 
     def failures(self, suite: str | None = None) -> list["Failure"]:
         """What failed and was not done since, in training or in scoring."""
-        done, found = self.done(), []
+        done, failures = self.done(), []
         with self._connect() as db:
             for row in self._rows(db):
                 training = row.training
@@ -376,11 +372,11 @@ class Store:
                         (row.key,),
                     ).fetchall()
                 about = training.suite, training.task, training.model
-                found += [
+                failures += [
                     Failure(*about, json.loads(member), json.loads(detail).get("error", ""))
                     for member, detail in failed
                 ]
-        return found
+        return failures
 
     def _rows(self, db: sqlite3.Connection) -> list[_Row]:
         rows = []
@@ -388,24 +384,24 @@ class Store:
         if "runs" in tables:
             old = db.execute("SELECT run, suite, task, model, setting, versions FROM runs ORDER BY rowid")
             for key, suite, task, model, setting, versions in old.fetchall():
-                written = Written(suite, task, model, "", json.loads(setting), json.loads(versions), 1)
-                rows.append(_Row(key, True, *self._upgrade(written)))
+                training = Training(suite, task, model, "", json.loads(setting), json.loads(versions))
+                rows.append(_Row(key, True, *self._upgrade(Written(training, 1))))
         if "trainings" in tables:
             new = db.execute("SELECT * FROM trainings ORDER BY rowid")
             for key, suite, task, model, engine, setting, versions, format_ in new.fetchall():
-                written = Written(suite, task, model, engine, json.loads(setting), json.loads(versions), format_)
-                rows.append(_Row(key, False, *self._upgrade(written)))
+                training = Training(suite, task, model, engine, json.loads(setting), json.loads(versions))
+                rows.append(_Row(key, False, *self._upgrade(Written(training, format_))))
         return rows
 
 
 def _merged(earlier: Iterable[Result], later: Iterable[Result]) -> tuple[Result, ...]:
     """Every member once: as it was first finished, or as it failed last."""
-    found: dict[str, Result] = {}
+    by_member: dict[str, Result] = {}
     for result in (*earlier, *later):
         key = canonical(result.member)
-        if key not in found or found[key].state is State.FAILED:
-            found[key] = result
-    return tuple(found.values())
+        if key not in by_member or by_member[key].state is State.FAILED:
+            by_member[key] = result
+    return tuple(by_member.values())
 
 
 def _old_scores(db: sqlite3.Connection, row: _Row) -> list[Scores]:

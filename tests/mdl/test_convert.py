@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from humboldt.mdl.convert import to_equinox
 from humboldt.mdl.network import published_networks
-from humboldt.mdl.steppers import Stepper
+from humboldt.mdl.steppers import PlainStepper
 
 from .helpers import networks
 
@@ -20,7 +20,7 @@ strings = st.lists(st.integers(0, 2), min_size=1, max_size=6)
 @settings(max_examples=15, deadline=None)
 @given(networks(), strings)
 def test_outputs_are_the_networks(network, symbols):
-    _, expected = Stepper(network).feed(symbols)
+    _, expected = PlainStepper(network).feed(symbols)
     if not np.all(np.isfinite(expected)):
         return  # overflow without clipping: not a distribution in either form
     with jax.enable_x64(True):
@@ -31,7 +31,7 @@ def test_outputs_are_the_networks(network, symbols):
 @pytest.mark.parametrize("name", ["an_bn_figure_4", "dyck_1"])
 def test_published_networks_exactly_where_it_counts(name):
     symbols = [0] + [1] * 20 + [2] * 20
-    _, expected = Stepper(published_networks()[name]).feed(symbols)
+    _, expected = PlainStepper(published_networks()[name]).feed(symbols)
     logits = np.asarray(to_equinox(published_networks()[name])(jax.numpy.asarray(symbols)))
     np.testing.assert_allclose(np.exp(logits), expected, atol=1e-6)
     np.testing.assert_array_equal(np.isneginf(logits), expected == 0)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from humboldt.errors import RunError, UsageError
 from humboldt.mdl.corpus_bits import NO_CLIP, step_slow
 from humboldt.mdl.network import published_networks
-from humboldt.mdl.steppers import StateGraph, Stepper
+from humboldt.mdl.steppers import PlainStepper, StateGraph
 
 from .helpers import networks
 
@@ -26,7 +26,7 @@ def slow_distributions(network, symbols):
 @given(networks(), st.lists(st.integers(0, 2), max_size=12))
 def test_all_roads_give_the_same_bits(network, symbols):
     expected = slow_distributions(network, symbols)
-    stepper, graph = Stepper(network), StateGraph(network, capacity=2)  # a small one has to grow
+    stepper, graph = PlainStepper(network), StateGraph(network, capacity=2)  # a small one has to grow
     end, fed = stepper.feed(symbols)
     np.testing.assert_array_equal(fed, expected)
     state = stepper.init_state()
@@ -40,14 +40,14 @@ def test_all_roads_give_the_same_bits(network, symbols):
 
 def test_feeding_in_pieces_equals_feeding_at_once():
     symbols = [0, 1, 1, 1, 2, 2, 2]
-    stepper = Stepper(FIGURE_4)
+    stepper = PlainStepper(FIGURE_4)
     middle, first = stepper.feed(symbols[:3])
     _, rest = stepper.feed(symbols[3:], middle)
     np.testing.assert_array_equal(np.concatenate([first, rest]), stepper.feed(symbols)[1])
 
 
 def test_batches_equal_single_steps():
-    stepper, graph = Stepper(DYCK_1), StateGraph(DYCK_1)
+    stepper, graph = PlainStepper(DYCK_1), StateGraph(DYCK_1)
     states = np.stack([stepper.feed(prefix)[0] for prefix in ([], [0], [0, 1], [0, 1, 1])])
     numbers = np.array([graph.feed(prefix)[0] for prefix in ([], [0], [0, 1], [0, 1, 1])])
     symbols = np.array([0, 1, 2, 2])
@@ -118,16 +118,16 @@ def test_a_counter_has_few_states():
 def test_a_graph_that_outgrows_its_limit_says_so():
     graph = StateGraph(FIGURE_4, capacity=4, limit=10)
     graph.feed([0] + [1] * 9)
-    with pytest.raises(RunError, match=r"10 different steps, the limit of this graph.*Use `Stepper`"):
+    with pytest.raises(RunError, match=r"10 different steps, the limit of this graph.*Use `PlainStepper`"):
         graph.feed([0] + [1] * 10)
 
 
 def test_wrong_symbols_and_states_are_refused():
     with pytest.raises(UsageError, match="from 0 to 2"):
-        Stepper(FIGURE_4).feed([0, 3])
+        PlainStepper(FIGURE_4).feed([0, 3])
     with pytest.raises(UsageError, match="from 0 to 2"):
         StateGraph(FIGURE_4).feed([-1])
     with pytest.raises(UsageError, match="States have shape"):
-        Stepper(FIGURE_4).step_batch(np.zeros((2, 9)), np.array([0, 0]))
+        PlainStepper(FIGURE_4).step_batch(np.zeros((2, 9)), np.array([0, 0]))
     with pytest.raises(UsageError, match="one state from 0 to 0"):
         StateGraph(FIGURE_4).step_batch(np.array([5]), np.array([0]))

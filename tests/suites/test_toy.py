@@ -4,15 +4,13 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-import pytest
 
 import humboldt
 from humboldt.events import Silent
-from humboldt.identity import Evaluation, Member
-from humboldt.languages import AbstractTask, Alphabet, Batch, ProblemKind, tasks
+from humboldt.identity import Evaluation
+from humboldt.languages import AbstractTask, Alphabet, Batch, ProblemKind
 from humboldt.report.tables import Record, Table
 from humboldt.settings import Role, setting, settings
-from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Contender, Preset, Probe
 from humboldt.training.base import AbstractProblem, Job, MemberRecipe, Recipe
 
@@ -43,6 +41,7 @@ class EchoProblem(AbstractProblem):
 class EchoProtocol:
     steps: int = setting(200, "training steps", least=1)
     seeds: int = setting(2, "seeds", role=Role.MEMBERS, least=1)
+    learning_rates: tuple[float, ...] = setting((0.03,), "learning rates", role=Role.MEMBERS)
     strings: int = setting(3, "test batches", role=Role.EVALUATION, least=1)
 
 
@@ -53,11 +52,8 @@ class Toy(AbstractSuite):
     presets: ClassVar = {"paper": Preset("paper", "all"), "quick": Preset("quick", "few", {"steps": 100})}
     headline, evaluation = "right", ("short", 1)
 
-    def members(self, parts) -> list[Member]:
-        return [{"seed": seed} for seed in range(parts.protocol.seeds)]
-
     def job(self, parts, members):
-        recipes = tuple(MemberRecipe(member["seed"], 0.03) for member in members)
+        recipes = tuple(MemberRecipe(**member) for member in members)
         return Job(parts.model, EchoProblem(3), Recipe(steps=parts.protocol.steps), recipes)
 
     def evaluations(self, protocol, task):
@@ -84,9 +80,7 @@ class Toy(AbstractSuite):
         return [Table(f"toy, {heading}", ("Task", "Test", "LSTM"), tuple(rows))]
 
 
-def test_it_runs_resumes_rescores_and_prints_a_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    for registry in (suites, tasks):  # forgotten again after the test
-        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+def test_it_runs_resumes_rescores_and_prints_a_table(registrations_undone: None, tmp_path: Path):
     for name, thing in (("toy", Toy()), ("toy/echo", Echo)):
         humboldt.register(name, version=1)(thing)
     study = humboldt.plan("toy", out=tmp_path)
@@ -100,6 +94,5 @@ def test_it_runs_resumes_rescores_and_prints_a_table(monkeypatch: pytest.MonkeyP
     assert [(e.kept, len(e.members)) for e in more.pending()] == [(True, 2)]  # a new evaluation: no training
     more.run(lambda experiment: Silent())
     assert more.pending() == []
-    assert [len(e.members) for e in humboldt.plan("toy", seeds=3, settings={"strings": 5}, out=tmp_path).pending()] == [
-        1
-    ]
+    third = humboldt.plan("toy", settings={"strings": 5}, seeds=3, out=tmp_path)
+    assert [len(e.members) for e in third.pending()] == [1]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from humboldt.languages.bliss import get
-from humboldt.mdl import Network, Stepper, build_trie
+from humboldt.mdl import Network, PlainStepper, build_trie
 from humboldt.mdl.proofs import Proved, Refuted, prove, write_certificate
 from humboldt.mdl.search import Islands, SearchSettings, start
 
@@ -47,7 +47,7 @@ def search(task: str, seed: int) -> tuple[Network, dict[str, Any]]:
 
 def first_float_mistake(network: Network, letters: int) -> int | None:
     """The first n up to `FLOAT_SIZE` at which a deterministic step is wrong in 64-bit floats."""
-    stepper = Stepper(network)
+    stepper = PlainStepper(network)
     for n in range(1, FLOAT_SIZE + 1):
         string = [0, *(letter for letter in range(1, letters + 1) for _ in range(n))]
         _, chances = stepper.feed(string)

@@ -41,9 +41,9 @@ class Batch:
         def pad(array: np.ndarray, time: int) -> np.ndarray:
             return np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, time - array.shape[-1])])
 
-        of_source = (pad(array, time) for array in (self.tokens, self.mask))
-        of_target = (pad(a, time if target_time is None else target_time) for a in (self.targets, self.target_mask))
-        return Batch(*of_source, *of_target, self.weight)
+        until = time if target_time is None else target_time
+        targets, target_mask = pad(self.targets, until), pad(self.target_mask, until)
+        return Batch(pad(self.tokens, time), pad(self.mask, time), targets, target_mask, self.weight)
 
 
 def frame_transduction(

@@ -36,7 +36,7 @@ from humboldt.mdl.network import published_networks as published_networks
 from humboldt.mdl.network_bits import encoding_length as encoding_length
 from humboldt.mdl.proofs import prove as prove
 from humboldt.mdl.steppers import NetworkStepper as NetworkStepper
+from humboldt.mdl.steppers import PlainStepper as PlainStepper
 from humboldt.mdl.steppers import StateGraph as StateGraph
-from humboldt.mdl.steppers import Stepper as Stepper
 from humboldt.mdl.trie import Trie as Trie
 from humboldt.mdl.trie import build_trie as build_trie

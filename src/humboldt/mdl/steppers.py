@@ -1,8 +1,8 @@
 """Running a network on strings far longer than those it was found on: one symbol at a time, nothing clipped.
 
-Two forms with the same numbers to the last bit. `Stepper` carries the network's memory as a vector of floats and needs
-no room beyond it. `StateGraph` numbers the distinct states it meets and looks known steps up: a counting network has
-few of them, so that millions of symbols per second become hundreds of millions.
+Two forms with the same numbers to the last bit. `PlainStepper` carries the network's memory as a vector of floats and
+needs no room beyond it. `StateGraph` numbers the distinct states it meets and looks known steps up: a counting network
+has few of them, so that millions of symbols per second become hundreds of millions.
 """
 
 import numpy as np
@@ -92,7 +92,7 @@ def _plan_of(network: Network, clip: float) -> Plan:
     return plan
 
 
-class Stepper:
+class PlainStepper:
     """A network as `(state, symbol) -> (state, distribution)`. A state is a vector of floats of length `state_size`."""
 
     def __init__(self, network: Network, *, clip: float = NO_CLIP) -> None:
@@ -259,7 +259,7 @@ class StateGraph:
         return self._memo.next_state[steps]
 
     def vectors(self, states: NDArray[np.integer]) -> NDArray[np.float64]:
-        """States as `Stepper` has them, shape (batch, state_size)."""
+        """States as `PlainStepper` has them, shape (batch, state_size)."""
         num_kept, size = int(self._plan.size[1]), int(self._plan.size[0])
         rows = self._memo.row_of_state[states] // size
         found = np.zeros((len(states), num_kept + 1))
@@ -280,7 +280,7 @@ class StateGraph:
             if self.num_steps >= self.limit:
                 raise RunError(
                     f"The network has made {self.num_steps:,} different steps, the limit of this graph: its states do "
-                    "not recur. Use `Stepper`, which keeps none of them, or raise `limit`."
+                    "not recur. Use `PlainStepper`, which keeps none of them, or raise `limit`."
                 )
             self._memo = self._room(min(2 * len(self._memo.total), self.limit))
 
@@ -306,7 +306,7 @@ class NetworkStepper:
     """
 
     def __init__(self, network: Network, *, limit: int = 4_000_000) -> None:
-        self._graph, self._plain = StateGraph(network, limit=limit), Stepper(network)
+        self._graph, self._plain = StateGraph(network, limit=limit), PlainStepper(network)
 
     def init(self, count: int) -> NDArray[np.int64]:
         """The state before the first symbol, `count` times."""

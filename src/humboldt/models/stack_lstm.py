@@ -1,12 +1,12 @@
 """The Stack-LSTM of Delétang et al. (2023): the Stack-RNN with an LSTM as its controller."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from humboldt.models import models
-from humboldt.models.options.recurrent import AbstractChomskyRecurrent
+from humboldt.models.options.recurrent import AbstractChomskyStacks
 from humboldt.models.stack_rnn import StackRNN
-from humboldt.settings import setting, settings
+from humboldt.settings import settings
 
 if TYPE_CHECKING:
     from jaxtyping import PRNGKeyArray
@@ -16,14 +16,10 @@ if TYPE_CHECKING:
 
 @models.register("stack_lstm", version=1)
 @settings
-class StackLSTM(AbstractChomskyRecurrent):
+class StackLSTM(AbstractChomskyStacks):
     """An LSTM that holds one or more stacks, and a linear readout."""
 
-    cell_size: int = setting(8, "numbers in a cell of a stack", "appendix A.2", least=1)
-    num_stacks: int = setting(1, "stacks", "released code", least=1)
-
     title: ClassVar[str] = "Stack-LSTM"
-    tiny: ClassVar[dict[str, Any]] = StackRNN.tiny
 
     def build(self, input_size: int, output_size: int, *, num_symbols: int, key: "PRNGKeyArray") -> "RecurrentNetwork":
         """The network, freshly initialised."""

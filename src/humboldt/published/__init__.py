@@ -18,7 +18,7 @@ def lookup(name: str, column: str, **criteria: str) -> str | None:
     >>> lookup("chomsky", "value", paper_table="table_2", task="parity_check", architecture="rnn")
     '100.0'
     """
-    found = [row for row in rows(name) if all(row[key] == value for key, value in criteria.items())]
-    if len(found) > 1:
-        raise ValueError(f"{len(found)} rows of {name}.csv match {criteria}.")
-    return found[0][column] if found else None
+    matching = [row for row in rows(name) if all(row[key] == value for key, value in criteria.items())]
+    if len(matching) > 1:
+        raise ValueError(f"{len(matching)} rows of {name}.csv match {criteria}.")
+    return matching[0][column] if matching else None

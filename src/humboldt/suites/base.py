@@ -167,11 +167,6 @@ class AbstractSuite(ABC):
     # What a suite writes.
 
     @abstractmethod
-    def members(self, parts: Parts) -> list[Member]:
-        """The members that are asked for. The protocol of `parts` is the one that was asked for, with all its values:
-        what decides about members is not stored with a training."""
-
-    @abstractmethod
     def job(self, parts: Parts, members: Sequence[Member]) -> Job:
         """What an engine has to train."""
 
@@ -196,6 +191,12 @@ class AbstractSuite(ABC):
         """Cells of one heading in the paper's tables; the last note of the first one is added by the caller."""
 
     # What a suite may write.
+
+    def members(self, parts: Parts) -> list[Member]:
+        """The members that are asked for; here every seed with every learning rate. The protocol of `parts` is the one
+        that was asked for, with all its values: what decides about members is not stored with a training."""
+        rates, seeds = parts.protocol.learning_rates, range(parts.protocol.seeds)
+        return [{"seed": seed, "learning_rate": rate} for rate in rates for seed in seeds]
 
     def make_task(self, name: str, protocol: Any, options: Mapping[str, Any]) -> AbstractTask:
         """The task that a training is about."""
@@ -357,9 +358,9 @@ class AbstractSuite(ABC):
         setting = {key: value[0] if key in _each_names(self.protocol) else value for key, value in setting.items()}
         setting["model"] = settings.as_json(settings.changed(entry.value(), {**follows, **changes}))
         if options := settings.fields(task_entry.value):
-            own = {f.name: settings.typed_value(f, changes.get(f.name, f.default)) for f in options}
-            own = {f.stored_name: own[f.name][0] if f.role is Role.EACH else own[f.name] for f in options}
-            setting["task"] = {key: settings.plain(value) for key, value in own.items()}
+            of_task = {f.name: settings.typed_value(f, changes.get(f.name, f.default)) for f in options}
+            of_task = {f.stored_name: of_task[f.name][0] if f.role is Role.EACH else of_task[f.name] for f in options}
+            setting["task"] = {key: settings.plain(value) for key, value in of_task.items()}
         versions = {"task": task_entry.version, "model": entry.version}
         return Training(self.name, task, model, contender.engine, setting, versions)
 
@@ -368,8 +369,8 @@ class AbstractSuite(ABC):
         if training.task not in self.tasks():
             raise unknown_name("task", training.task, self.tasks())
         contender = self.contender(training.model)
-        own = {key: value for key, value in training.setting.items() if key not in ("model", "task")}
-        protocol = settings.from_json(self.protocol, {**own, **(evaluation.setting if evaluation else {})})
+        of_protocol = {key: value for key, value in training.setting.items() if key not in ("model", "task")}
+        protocol = settings.from_json(self.protocol, {**of_protocol, **(evaluation.setting if evaluation else {})})
         return Parts(
             training,
             contender,
@@ -380,22 +381,23 @@ class AbstractSuite(ABC):
 
     def read(self, written: Written) -> tuple[Training, Evaluation | None]:
         """What a stored description means today. Rows of format 1 held a training and its evaluation together."""
-        setting = self.upgrade(dict(written.setting), written.format, model=written.model)
+        before, model = written.training, written.training.model
+        setting = self.upgrade(dict(before.setting), written.format, model=model)
         if not setting.get("task", True):
             del setting["task"]
         setting = _without_later_defaults(self.protocol, setting)
-        if written.model in self.models():
-            model = self.model_entry(self.contender(written.model)).value
-            setting["model"] = _without_later_defaults(model, setting["model"])
+        if model in self.models():
+            options = self.model_entry(self.contender(model)).value
+            setting["model"] = _without_later_defaults(options, setting["model"])
         if written.format > 1:
-            return Training(written.suite, written.task, written.model, written.engine, setting, written.versions), None
+            return dataclasses.replace(before, setting=setting), None
         later = {f.stored_name for f in settings.fields(self.protocol) if f.role is Role.EVALUATION}
         evaluation = {key: value for key, value in setting.items() if key in later}
         setting = {key: value for key, value in setting.items() if key not in later}
-        versions = {key: value for key, value in written.versions.items() if key != "measure"}
-        engine = self.contenders[written.model].engine if written.model in self.contenders else "jax"
-        training = Training(written.suite, written.task, written.model, engine, setting, versions)
-        return training, Evaluation(self.evaluation[0], evaluation, written.versions["measure"])
+        versions = {key: value for key, value in before.versions.items() if key != "measure"}
+        engine = self.contenders[model].engine if model in self.contenders else "jax"
+        training = dataclasses.replace(before, engine=engine, setting=setting, versions=versions)
+        return training, Evaluation(self.evaluation[0], evaluation, before.versions["measure"])
 
     def is_current(self, training: Training, evaluation: Evaluation) -> bool:
         """Whether task, model and measure are still the versions that these results were made with."""

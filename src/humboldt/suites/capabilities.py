@@ -5,15 +5,43 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from humboldt.errors import unknown_name
+
+
+@dataclass(frozen=True)
+class ExampleRequest:
+    """Which examples somebody wants. `None` is for the suite to choose; `settings` are text, or values."""
+
+    task: str
+    split: str | None
+    count: int
+    length: int | None
+    seed: int
+    settings: Mapping[str, Any]
+
 
 class OffersData(ABC):
     """A suite that prints examples of its tasks: `humboldt data`."""
 
     @abstractmethod
+    def tasks(self) -> list[str]:
+        """Task names; every suite has them."""
+
+    def tasks_with_examples(self) -> list[str]:
+        """What examples can be asked of: all tasks, and what else a suite says."""
+        return self.tasks()
+
+    @abstractmethod
+    def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
+        """Pairs of input and target symbols. The task is one of the suite's."""
+
     def data(
         self, task: str, *, split: str | None, count: int, length: int | None, seed: int, settings: Mapping[str, Any]
     ) -> Iterator[tuple[list[str], list[str]]]:
         """Pairs of input and target symbols."""
+        if task not in self.tasks_with_examples():
+            raise unknown_name("task", task, self.tasks_with_examples())
+        return self.examples(ExampleRequest(task, split, count, length, seed, settings))
 
 
 class Conformance(Protocol):

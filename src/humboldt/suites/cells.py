@@ -80,12 +80,12 @@ class Sorted:
     unknown: list[tuple[Scores, str]]  # with what is not known
 
 
-def sort_results(suite: "AbstractSuite", found: Sequence[Scores]) -> Sorted:
+def sort_results(suite: "AbstractSuite", results: Sequence[Scores]) -> Sorted:
     """Groups results into cells, tasks and models in the suite's order."""
     groups: dict[tuple[Any, ...], list[Scores]] = {}
     headings: dict[str, Heading] = {}
     superseded, unknown = [], []
-    for scores in found:
+    for scores in results:
         training, evaluation = scores.training, scores.evaluation
         try:
             suite.restore(training, evaluation)
@@ -102,11 +102,11 @@ def sort_results(suite: "AbstractSuite", found: Sequence[Scores]) -> Sorted:
         groups.setdefault(key, []).append(scores)
     order_of_tasks, order_of_models = suite.tasks(), suite.models()
     cells: dict[Heading, list[Cell]] = {}
-    for (title, _, task, model, _), own in groups.items():
-        place = suite.place(own[0].training, own[0].evaluation)
-        cells.setdefault(headings[title], []).append(Cell(suite.name, headings[title], task, model, place, tuple(own)))
-    for own in cells.values():
-        own.sort(key=lambda c: (order_of_tasks.index(c.task), c.place, order_of_models.index(c.model)))
+    for (title, _, task, model, _), competing in groups.items():
+        heading, place = headings[title], suite.place(competing[0].training, competing[0].evaluation)
+        cells.setdefault(heading, []).append(Cell(suite.name, heading, task, model, place, tuple(competing)))
+    for under_heading in cells.values():
+        under_heading.sort(key=lambda c: (order_of_tasks.index(c.task), c.place, order_of_models.index(c.model)))
     return Sorted(cells, superseded, unknown)
 
 
@@ -129,11 +129,11 @@ def heading_of(suite: "AbstractSuite", scores: Scores) -> Heading:
     return best
 
 
-def plain_table(title: str, found: Sequence[Scores], remarks: Sequence[str] = ()) -> Table:
+def plain_table(title: str, results: Sequence[Scores], remarks: Sequence[str] = ()) -> Table:
     """Results that fit no table of a paper: one row for each training, measures as they are."""
-    measures = sorted({name for scores in found for result in scores.results for name in result.measures})
+    measures = sorted({name for scores in results for result in scores.results for name in result.measures})
     rows = []
-    for scores in found:
+    for scores in results:
         training, done = scores.training, [r for r in scores.results if r.state is State.FINISHED]
         best = [max((r.measures[m] for r in done if m in r.measures), default=None) for m in measures]
         versions = " ".join(f"{key} {value}" for key, value in sorted(training.versions.items()))

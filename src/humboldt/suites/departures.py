@@ -59,10 +59,10 @@ def departures(suite: "AbstractSuite", parts: Iterable[Part]) -> list[Departure]
     cells: dict[tuple[str, str], list[Part]] = {}
     for part in parts:
         cells.setdefault((part[0].task, part[0].model), []).append(part)
-    found = []
-    for (task, model), own in cells.items():
-        found += [replace(each, task=task, model=model) for each in _of_cell(suite, task, model, own)]
-    return found
+    all_departures = []
+    for (task, model), uses in cells.items():
+        all_departures += [replace(each, task=task, model=model) for each in _of_cell(suite, task, model, uses)]
+    return all_departures
 
 
 def _of_cell(suite: "AbstractSuite", task: str, model: str, parts: Sequence[Part]) -> Iterable[Departure]:
@@ -113,12 +113,12 @@ def _order(value: Any) -> tuple[bool, Any]:
     return isinstance(value, str), value
 
 
-def sentence(found: Iterable[Departure]) -> str:
+def sentence(all_departures: Iterable[Departure]) -> str:
     """All departures in words, each once, with whose it is unless it is everybody's; empty if there are none."""
-    found = list(found)
-    everybody = {(d.task, d.model) for d in found}
+    all_departures = list(all_departures)
+    everybody = {(d.task, d.model) for d in all_departures}
     owners: dict[str, list[tuple[str, str]]] = {}
-    for departure in found:
+    for departure in all_departures:
         owners.setdefault(str(departure), []).append((departure.task, departure.model))
     by_owner: dict[str, list[str]] = {}
     for text, whose in owners.items():

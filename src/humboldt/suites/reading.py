@@ -15,9 +15,9 @@ from humboldt.suites.departures import departures, sentence
 
 def upgrade(written: Written) -> tuple[Training, Evaluation | None]:
     """What a stored description means today; as it stands if its suite is not known."""
-    if written.suite not in suites:
+    if written.training.suite not in suites:
         return as_written(written)
-    return suites.get(written.suite).read(written)
+    return suites.get(written.training.suite).read(written)
 
 
 def stored(folder: Path, suite: str | None = None) -> list[Scores]:
@@ -25,9 +25,9 @@ def stored(folder: Path, suite: str | None = None) -> list[Scores]:
     return Store.open(folder, upgrade).scores(suite)
 
 
-def records(suite: AbstractSuite, found: Sequence[Scores]) -> list[Record]:
+def records(suite: AbstractSuite, results: Sequence[Scores]) -> list[Record]:
     """The results as flat records, beside the published numbers."""
-    ordered = sort_results(suite, found)
+    ordered = sort_results(suite, results)
     current = [
         record
         for cells in ordered.cells.values()
@@ -44,9 +44,9 @@ def _without_score(suite: AbstractSuite, cell: Cell) -> list[Record]:
     return [Record(*about, name, count, total, None) for name, count in counts.items() if count]
 
 
-def tables(suite: AbstractSuite, found: Sequence[Scores]) -> list[Table]:
+def tables(suite: AbstractSuite, results: Sequence[Scores]) -> list[Table]:
     """The results in the paper's layout; what is superseded or not known stands apart."""
-    ordered = sort_results(suite, found)
+    ordered = sort_results(suite, results)
     result = []
     for heading, cells in ordered.cells.items():
         laid_out = suite.layout(heading, cells)
@@ -64,7 +64,7 @@ def tables(suite: AbstractSuite, found: Sequence[Scores]) -> list[Table]:
 
 
 def _plain_records(ordered: Sorted) -> list[Record]:
-    found = []
+    flat = []
     labelled = [(scores, "superseded") for scores in ordered.superseded]
     labelled += [(scores, "not known") for scores, _ in ordered.unknown]
     for scores, label in labelled:
@@ -73,8 +73,8 @@ def _plain_records(ordered: Sorted) -> list[Record]:
         for name in names:
             values = [result.measures[name] for result in scores.results if name in result.measures]
             about = training.suite, training.task, training.model, f"{label} {training.key}"
-            found.append(Record(*about, name, "max", max(values), len(values), None))
-    return found
+            flat.append(Record(*about, name, "max", max(values), len(values), None))
+    return flat
 
 
 def _parts(cells: Sequence[Cell]) -> list[tuple[Training, Evaluation, list]]:
@@ -89,10 +89,10 @@ def _with_note(table: Table, note: str) -> Table:
     return Table(table.title, table.columns, table.rows, (*table.notes, note)) if note else table
 
 
-def unknown_suite_tables(name: str, found: Sequence[Scores]) -> list[Table]:
+def unknown_suite_tables(name: str, results: Sequence[Scores]) -> list[Table]:
     """The results of a suite that is not installed."""
     try:
         suites.get(name)
     except HumboldtError as error:
-        return [plain_table(f"{name}, not known here", found, [str(error)])]
+        return [plain_table(f"{name}, not known here", results, [str(error)])]
     return []

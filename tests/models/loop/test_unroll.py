@@ -12,7 +12,7 @@ from humboldt.models import models
 from humboldt.models.cells.base import AbstractCell, Extent
 from humboldt.models.loop.unroll import step_by_step, unroll, unroll_symbols
 
-TOKENS = jnp.array([[0, 2, 1, 1, 3, 3], [3, 1, 0, 2, 2, 1]], jnp.int32)
+TOKENS = jnp.array([[0, 2, 1, 3, 3], [3, 1, 0, 2, 1]], jnp.int32)  # one more than a turn of the loop takes
 FORMS = {
     "by hand": lambda cell, start, vectors, tokens: step_by_step(cell, start, vectors[tokens]),
     "plain": lambda cell, start, vectors, tokens: unroll(cell, start, vectors[tokens], hoist=False),
@@ -21,7 +21,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("name", ["lstm", "tape_rnn", "marnn_stack_lstm"])
+@pytest.mark.parametrize("name", ["lstm", "marnn_stack_lstm"])
 def test_all_forms_give_the_same_numbers_and_gradients(name: str):
     """Outputs and last state count, and inputs are vectors with a gradient of their own, as word vectors are."""
     model = models.get(name)
@@ -32,7 +32,7 @@ def test_all_forms_give_the_same_numbers_and_gradients(name: str):
         cell, vectors = weights
 
         def read(tokens: jax.Array) -> tuple[jax.Array, Any]:
-            start = cell.init_state(Extent.of(jnp.ones(6, bool)))
+            start = cell.init_state(Extent.of(jnp.ones(5, bool)))
             state, outputs = FORMS[form](cell, start, vectors, tokens)
             numbers = [outputs, *jax.tree.leaves(eqx.filter(state, eqx.is_inexact_array))]
             return sum((jnp.sin(3 * x).sum() for x in numbers), start=jnp.zeros(())), (state, outputs)

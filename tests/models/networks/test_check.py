@@ -93,13 +93,11 @@ def test_a_wrong_model_is_refused(model: type, message: str):
     assert "outside" not in models.names()
 
 
-def test_a_right_model_is_registered(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(models, "_entries", dict(models._entries))
+def test_a_right_model_is_registered(registrations_undone: None):
     models.register("outside", version=1)(Gated)
     assert models.get("outside") is Gated
 
 
-def test_without_jax_nothing_is_built(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(models, "_entries", dict(models._entries))
+def test_without_jax_nothing_is_built(monkeypatch: pytest.MonkeyPatch, registrations_undone: None):
     monkeypatch.setattr("humboldt.models.find_spec", lambda name: None)
     models.register("outside", version=1)(WronglyGated)

@@ -159,6 +159,7 @@ def test_dropout_is_on_with_a_key_and_off_without(positions: Positions):
     assert differs(first, run(model, TOKENS, ALL))[BEGIN:].all()
 
 
+@pytest.mark.slow
 def test_it_learns_to_reverse_and_decodes_what_it_learnt():
     """Trained on true answers, then decoding freely: its own symbols are fed back, and the KV cache carries it."""
     task = tasks.get("chomsky/reverse_string")()

@@ -26,7 +26,7 @@ def first(model: str, seeds: int = 1, **settings) -> Experiment:
     return SUITE.plan(Request(("an_bn",), (model,), "paper", seeds, {**chosen, **settings}))[0]
 
 
-@pytest.mark.parametrize("model", ["lstm", "stack_lstm", "baby_ntm"])
+@pytest.mark.parametrize("model", ["lstm", "stack_lstm"])
 def test_a_tiny_run_gives_results_and_a_table(tmp_path: Path, model: str):
     experiment = first(model, seeds=2)
     sink = Recording()

@@ -9,6 +9,7 @@ import pytest
 from suite_support import TINY, Recording, departures_of, result, results_of, run_one, scores_of
 
 from humboldt.errors import Interrupted, UsageError
+from humboldt.identity import Training
 from humboldt.languages import Batch
 from humboldt.store import State, Written
 from humboldt.suites import suites
@@ -123,7 +124,8 @@ def test_rows_with_a_setting_that_is_no_more_can_still_be_read():
     setting = {**training.setting, **evaluation.setting, "task": {}}
 
     def read(loss: str):
-        return SUITE.read(Written("chomsky", "parity_check", "rnn", "", {**setting, "loss": loss}, versions, 1))
+        before = Training("chomsky", "parity_check", "rnn", "", {**setting, "loss": loss}, versions)
+        return SUITE.read(Written(before, 1))
 
     mean, its_evaluation = read("mean")
     assert mean.key == training.key and its_evaluation == evaluation

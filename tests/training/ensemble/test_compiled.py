@@ -22,13 +22,19 @@ jax.jit(lambda x: x + 1)(1.0)
 
 
 def test_on_a_cpu_nothing_is_kept():
-    keep_compiled_programs()
-    assert jax.config.jax_compilation_cache_dir is None  # pyright: ignore[reportAttributeAccessIssue]
+    folder_of_the_tests = os.environ["JAX_COMPILATION_CACHE_DIR"]
+    jax.config.update("jax_compilation_cache_dir", None)
+    try:
+        keep_compiled_programs.__wrapped__()  # also if another test has called it before
+        assert jax.config.jax_compilation_cache_dir is None  # pyright: ignore[reportAttributeAccessIssue]
+    finally:
+        jax.config.update("jax_compilation_cache_dir", folder_of_the_tests)
 
 
 @pytest.mark.parametrize("own_folder", [False, True])
 def test_on_an_accelerator_programs_are_kept(tmp_path: Path, own_folder: bool):
-    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "caches")}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")}
+    environment["XDG_CACHE_HOME"] = str(tmp_path / "caches")
     wanted = tmp_path / "caches" / "humboldt" / "compiled"
     if own_folder:
         wanted = tmp_path / "own"

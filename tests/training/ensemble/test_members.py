@@ -4,47 +4,56 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
-TESTS = Path(__file__).parents[2]
-
-CODE = """
-import json, pathlib, tempfile
 import jax
+from training_support import Parity
+
 from humboldt.checkpoints import Checkpoints
 from humboldt.events import Silent
 from humboldt.models.rnn import RNN
 from humboldt.training.base import MemberRecipe, Recipe
 from humboldt.training.ensemble.evaluate import evaluate
 from humboldt.training.ensemble.train import Ensemble
-from training_support import Parity
-build = lambda key: RNN(hidden_size=8).build(3, 2, num_symbols=2, key=key)
-members = [MemberRecipe(seed, 1e-2) for seed in range(6)]
-found = [len(jax.devices())]
-for problem in (Parity(), Parity(range(6), own=True)):
-    ensemble = Ensemble(build, members, Recipe(steps=20), problem)
-    trained = ensemble.train(Checkpoints(pathlib.Path(tempfile.mkdtemp())), Silent())
-    (correct,) = evaluate(trained.weights, trained.static, iter([Parity().batch(1000)]))
-    learners, _ = ensemble.advance(ensemble.fresh().learners, ensemble.chunk(0))
-    spread = len(jax.tree.leaves(learners.weights)[0].sharding.device_set)
-    found += [spread, trained.loss.tolist(), correct.tolist()]
-print(json.dumps(found))
-"""
+
+TESTS = Path(__file__).parents[2]
 
 
-def outcome(devices: int) -> list:
+def build(key: jax.Array):
+    return RNN(hidden_size=8).build(3, 2, num_symbols=2, key=key)
+
+
+def outcome() -> list:
+    """Devices; then for members that share their examples, and members that have their own: the devices that they are
+    spread over, their losses, and how many symbols they get right."""
+    members = [MemberRecipe(seed, 1e-2) for seed in range(6)]
+    numbers: list = [len(jax.devices())]
+    for problem in (Parity(), Parity(range(6), own=True)):
+        ensemble = Ensemble(build, members, Recipe(steps=20), problem)
+        with tempfile.TemporaryDirectory() as folder:
+            trained = ensemble.train(Checkpoints(Path(folder)), Silent())
+        (correct,) = evaluate(trained.weights, trained.static, iter([Parity().batch(1000)]))
+        learners, _ = ensemble.advance(ensemble.fresh().learners, ensemble.chunk(0))
+        spread = len(jax.tree.leaves(learners.weights)[0].sharding.device_set)
+        numbers += [spread, trained.loss.tolist(), correct.tolist()]
+    return numbers
+
+
+def outcome_with(devices: int) -> list:
     environment = {
         **os.environ,
-        "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
-        "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]),
+        "XLA_FLAGS": f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count={devices}",
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), str(TESTS), os.environ.get("PYTHONPATH", "")]),
     }
-    return json.loads(subprocess.check_output([sys.executable, "-c", CODE], text=True, env=environment))
+    code = "import json, test_members; print(json.dumps(test_members.outcome()))"
+    return json.loads(subprocess.check_output([sys.executable, "-c", code], text=True, env=environment))
 
 
 def test_four_devices_share_six_members():
-    one, four = outcome(1), outcome(4)
+    one, four = outcome(), outcome_with(4)
     assert (one[0], four[0]) == (1, 4)
-    for first in (1, 4):  # members that share their examples, and members that have their own
+    for first in (1, 4):
         (spread_1, loss_1, correct_1), (spread_4, loss_4, correct_4) = one[first : first + 3], four[first : first + 3]
         assert (spread_1, spread_4) == (1, 4)
         assert len(loss_4) == 6  # eight were run so that each device has two; the surplus is not shown

@@ -1,10 +1,13 @@
 """Binary numbers of any size, as rows of bits (least significant first) and as Python's own integers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 import numpy as np
 
 from humboldt.errors import UsageError
+from humboldt.languages import Alphabet, Pairs
+from humboldt.languages.chomsky._base import AbstractTransduction, Level
 
 TERMINATOR = 2  # id of `#` in the output alphabet `0 1 #`; the operator has the same id in the input alphabets
 
@@ -71,3 +74,23 @@ def without_needless_zeros(digits: Sequence[int]) -> list[str]:
     """Digits as symbols up to the last `1`; a single `0` for zero."""
     kept = max((i for i, digit in enumerate(digits) if digit), default=0) + 1
     return [str(digit) for digit in digits[:kept]]
+
+
+class AbstractBinaryOperation(AbstractTransduction):
+    """An operation on two binary numbers, least significant digit first; `combine` does it on Python's own integers.
+
+    The result has no needless zeros at its end and is followed by `#`; what follows that is not scored. A model is
+    asked for one symbol more than the input has. The paper is silent on how the numbers are drawn; as in its released
+    code they are positive, and may end with zeros.
+    """
+
+    level = Level.CONTEXT_SENSITIVE
+    shortest = 3
+    output_alphabet = Alphabet(("0", "1", "#"))
+    chance = 0.5
+    combine: ClassVar[Callable[[int, int], int]]
+
+    def _sample(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
+        expressions, first, second = draw_operands(rng, count, length)
+        results = [type(self).combine(*numbers) for numbers in zip(first, second, strict=True)]
+        return Pairs.full(expressions, *terminated(results, length + 1))

@@ -3,32 +3,17 @@
 from collections.abc import Sequence
 from operator import mul
 
-import numpy as np
-
-from humboldt.languages import Alphabet, Pairs, tasks
-from humboldt.languages.chomsky._base import AbstractTransduction, Level
-from humboldt.languages.chomsky._binary import draw_operands, split, terminated, without_needless_zeros
+from humboldt.languages import Alphabet, tasks
+from humboldt.languages.chomsky._binary import AbstractBinaryOperation, split, without_needless_zeros
 
 
 @tasks.register("chomsky/binary_multiplication", version=1)
-class BinaryMultiplication(AbstractTransduction):
-    """The product of two binary numbers, least significant digit first.   01*101 -> 0101# (2 * 5 = 10)
+class BinaryMultiplication(AbstractBinaryOperation):
+    """The product of two binary numbers, least significant digit first.   01*101 -> 0101# (2 * 5 = 10)"""
 
-    The product has no needless zeros at its end and is followed by `#`; what follows that is not scored. A model is
-    asked for one symbol more than the input has. The paper is silent on how the numbers are drawn; as in its released
-    code they are positive, and may end with zeros.
-    """
-
-    level = Level.CONTEXT_SENSITIVE
-    shortest = 3
     input_alphabet = Alphabet(("0", "1", "*"))
-    output_alphabet = Alphabet(("0", "1", "#"))
-    chance = 0.5
     examples = (("0 1 * 1 0 1", "0 1 0 1 #"), ("1 1 * 1 1", "1 0 0 1 #"), ("1 * 1 0", "1 #"), ("0 * 1", "0 #"))
-
-    def _sample(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
-        expressions, first, second = draw_operands(rng, count, length)
-        return Pairs.full(expressions, *terminated(list(map(mul, first, second)), length + 1))
+    combine = mul
 
     def oracle(self, symbols: Sequence[str]) -> list[str]:
         """Counts the ones of each column of the long multiplication, then carries."""

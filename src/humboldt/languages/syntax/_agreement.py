@@ -1,6 +1,7 @@
 """What the two languages with agreement share: nouns, then verbs, each verb in the class of one noun."""
 
 from abc import abstractmethod
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -10,7 +11,8 @@ CLASSES = 5  # agreement classes, section 2.2 of the paper
 
 
 class AbstractAgreement(AbstractPseudoLanguage):
-    """n nouns of random classes, then n verbs; `partners` says which noun each verb agrees with.
+    """n nouns of random classes, then n verbs; `partners` says which noun each verb agrees with. `next_noun` says the
+    same for a reader: which of the nouns that still wait for a verb the next verb belongs to, the first or the last.
 
     A negative has k ~ U(1, length / 2) of its verbs replaced: each gets one of the four other classes, uniformly, and
     a newly drawn terminal of that class.
@@ -19,10 +21,25 @@ class AbstractAgreement(AbstractPseudoLanguage):
     categories = tuple(f"{kind}{i}" for kind in ("NP", "VP") for i in range(CLASSES))
     shortest = 0
     length_step = 2
+    next_noun: ClassVar[Literal["first", "last"]]
 
     @abstractmethod
     def partners(self, verbs: np.ndarray, halves: np.ndarray) -> np.ndarray:
         """The noun (0 to n - 1) that verb number `verbs` (0 to n - 1) agrees with, where `halves` is n."""
+
+    def _accepts(self, categories: list[str]) -> bool:
+        waiting: list[str] = []
+        seen_verb = False
+        for category in categories:
+            if category.startswith("NP"):
+                if seen_verb:
+                    return False
+                waiting.append(category[2:])
+            else:
+                seen_verb = True
+                if not waiting or waiting.pop(0 if self.next_noun == "first" else -1) != category[2:]:
+                    return False
+        return not waiting
 
     def _draw_categories(self, rng: np.random.Generator, lengths: np.ndarray, inside: np.ndarray) -> np.ndarray:
         halves = lengths[:, None] // 2

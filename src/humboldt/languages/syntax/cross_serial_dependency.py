@@ -18,21 +18,9 @@ class CrossSerialDependency(AbstractAgreement):
         ("NP1_0 NP3_2 VP1_0", "ungrammatical"),
     )
 
+    next_noun = "first"
+
     def partners(self, verbs: np.ndarray, halves: np.ndarray) -> np.ndarray:
         """The first noun first."""
         del halves  # any number of nouns is taken in order
         return verbs
-
-    def _accepts(self, categories: list[str]) -> bool:
-        queue: list[str] = []
-        seen_verb = False
-        for category in categories:
-            if category.startswith("NP"):
-                if seen_verb:
-                    return False
-                queue.append(category[2:])
-            else:
-                seen_verb = True
-                if not queue or queue.pop(0) != category[2:]:
-                    return False
-        return not queue

@@ -18,20 +18,8 @@ class NestedDependency(AbstractAgreement):
         ("NP1_0 NP3_2 VP3_0", "ungrammatical"),
     )
 
+    next_noun = "last"
+
     def partners(self, verbs: np.ndarray, halves: np.ndarray) -> np.ndarray:
         """The last noun first."""
         return halves - 1 - verbs
-
-    def _accepts(self, categories: list[str]) -> bool:
-        stack: list[str] = []
-        seen_verb = False
-        for category in categories:
-            if category.startswith("NP"):
-                if seen_verb:
-                    return False
-                stack.append(category[2:])
-            else:
-                seen_verb = True
-                if not stack or stack.pop() != category[2:]:
-                    return False
-        return not stack

@@ -47,21 +47,20 @@ def grammar_bits(units, edges, sizes, degrees, activation_bits):
     return bits
 
 
+@inlined
+def _mixed(h1, h2, word):
+    h1 = (h1 ^ word) * _KEY_1
+    h2 = (h2 + word) * _KEY_2
+    return h1 ^ (h1 >> _S32), h2 ^ (h2 >> _S29)
+
+
 @inner
 def hash_genome(units, edges, sizes):
     """Two 64-bit hashes of a genome."""
     h1 = np.uint64(sizes[0]) * _KEY_2
     h2 = np.uint64(sizes[1]) * _KEY_1 + np.uint64(1)
     for u in range(sizes[0]):
-        w = np.uint64(units[u])
-        h1 = (h1 ^ w) * _KEY_1
-        h1 ^= h1 >> _S32
-        h2 = (h2 + w) * _KEY_2
-        h2 ^= h2 >> _S29
+        h1, h2 = _mixed(h1, h2, np.uint64(units[u]))
     for e in range(sizes[1]):
-        w = np.uint64(edges[e])
-        h1 = (h1 ^ w) * _KEY_1
-        h1 ^= h1 >> _S32
-        h2 = (h2 + w) * _KEY_2
-        h2 ^= h2 >> _S29
+        h1, h2 = _mixed(h1, h2, np.uint64(edges[e]))
     return h1, h2

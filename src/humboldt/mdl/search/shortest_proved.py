@@ -16,7 +16,7 @@ from humboldt.mdl.network import Network
 from humboldt.mdl.proofs import Proved, prove
 from humboldt.mdl.proofs.described import described
 from humboldt.mdl.search.state import SearchState
-from humboldt.mdl.steppers import Stepper
+from humboldt.mdl.steppers import PlainStepper
 from humboldt.mdl.trie import Trie
 
 FROM_EACH_ISLAND = 3  # its shortest networks, at each look: a proof takes some milliseconds, a generation as long
@@ -77,7 +77,7 @@ def is_wrong_far_out(network: Network, language: str) -> bool:
     free = [FAR] * strings.free
     runs = [*free, *(sum(map(operator.mul, needs, free)) for needs in strings.needs)]
     symbols = np.repeat(np.arange(len(runs) + 1), [1, *runs])
-    _, chances = Stepper(network).feed(symbols.tolist())
+    _, chances = PlainStepper(network).feed(symbols.tolist())
     first = 1 + sum(free)  # the first symbol after which only one can follow
     targets = np.append(symbols[first + 1 :], 0)
     preferred = chances[np.arange(first, len(symbols)), targets]

@@ -1,6 +1,6 @@
 """Whether learners do as a rule says: the fraction of perfect agreement, and accuracy per sequence."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,7 +11,8 @@ from humboldt.languages.bias import AbstractBiasTask, Symbols
 from humboldt.measures.bias._description_length import Seed
 from humboldt.measures.bias._statistics import Interval, bootstrap, wilson
 
-Predictions = Mapping[Any, Mapping[Symbols, Symbols]]  # by seed: the greedy output of a member for every input
+Outputs = Mapping[Symbols, Symbols]  # the greedy output of a member for every input
+Predictions = Mapping[Any, Outputs]  # by seed
 
 
 @dataclass(frozen=True)
@@ -68,12 +69,7 @@ def fits_training(task: AbstractBiasTask, predictions: Predictions) -> dict[Seed
         return None
     fits = {}
     for seed, outputs in predictions.items():
-        missing = [source for source in task.training_targets if source not in outputs]
-        if missing:
-            raise UsageError(
-                f"Seed {seed} has no output for the training input {' '.join(missing[0])!r} ({len(missing)} of "
-                f"{len(task.training_targets)} are missing). Give the outputs for all training inputs, or for none."
-            )
+        _check_given(seed, outputs, task.training_targets, "training", "all training inputs, or for none")
         fits[seed] = all(outputs[source] == target for source, target in task.training_targets.items())
     return fits
 
@@ -120,9 +116,13 @@ def _check_complete(task: AbstractBiasTask, predictions: Predictions) -> None:
     if not predictions:
         raise UsageError("There are no predictions, so there is nothing to score. Give those of at least one seed.")
     for seed, outputs in predictions.items():
-        missing = [source for source in task.holdout_inputs if source not in outputs]
-        if missing:
-            raise UsageError(
-                f"Seed {seed} has no output for the hold-out input {' '.join(missing[0])!r} ({len(missing)} of "
-                f"{len(task.holdout_inputs)} are missing). Give the outputs for all of them."
-            )
+        _check_given(seed, outputs, task.holdout_inputs, "hold-out", "all of them")
+
+
+def _check_given(seed: Seed, outputs: Outputs, sources: Collection[Symbols], kind: str, wanted: str) -> None:
+    missing = [source for source in sources if source not in outputs]
+    if missing:
+        raise UsageError(
+            f"Seed {seed} has no output for the {kind} input {' '.join(missing[0])!r} ({len(missing)} of "
+            f"{len(sources)} are missing). Give the outputs for {wanted}."
+        )

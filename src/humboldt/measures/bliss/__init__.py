@@ -11,7 +11,7 @@ from humboldt.measures.bliss._reach import LONGEST as LONGEST
 from humboldt.measures.bliss._reach import Reach as Reach
 from humboldt.measures.bliss._reach import accepts_each as accepts_each
 from humboldt.measures.bliss._reach import reach as reach
-from humboldt.measures.bliss._score import Evaluation as Evaluation
+from humboldt.measures.bliss._score import Assessment as Assessment
 from humboldt.measures.bliss._score import Scope as Scope
 from humboldt.measures.bliss._score import Score as Score
 from humboldt.measures.bliss._stepper import FromPrefixes as FromPrefixes

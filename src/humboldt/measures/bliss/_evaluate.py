@@ -8,7 +8,7 @@ import numpy as np
 from humboldt.errors import UsageError
 from humboldt.languages.bliss._test_set import AbstractTestSet
 from humboldt.measures.bliss._kernel import Table, count_wrong, descend, divergences
-from humboldt.measures.bliss._score import Evaluation, Tally
+from humboldt.measures.bliss._score import Assessment, Tally
 from humboldt.measures.bliss._stepper import Stepper, check_distributions
 
 EPSILONS = (0.005, 0.0)  # section 5.3
@@ -21,7 +21,7 @@ def evaluate(
     epsilons: Sequence[float] = EPSILONS,
     exhaustive: bool = False,
     most_rows: int = 16_384,
-) -> Evaluation:
+) -> Assessment:
     """M_det and M_cat of a model on a test set, at all margins at once.
 
     All prefixes of one length are one batch. Evaluation stops once every criterion has failed for certain (and the

@@ -57,7 +57,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Assessment:
     """What one pass over a test set found.
 
     - `scores`: every measure that applies, at every margin.
@@ -154,7 +154,7 @@ class Tally:
         """Strings from this place on cannot change which string fails first."""
         return int(self.first_failure.max())
 
-    def result(self, complete: bool) -> Evaluation:
+    def result(self, complete: bool) -> Assessment:
         """The outcome."""
         scores = []
         for criterion, (measure, epsilon, counter) in enumerate(self.criteria):
@@ -172,7 +172,7 @@ class Tally:
                 )
             )
         bits = self.divergence / self.symbols
-        return Evaluation(
+        return Assessment(
             scores=tuple(scores),
             complete=complete,
             symbols=self.symbols,

@@ -6,6 +6,10 @@ from typing import Any, ClassVar
 import equinox as eqx
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+Tokens = Int[Array, " time"]
+Mask = Bool[Array, " time"]
+"""True for real tokens, false for padding."""
+
 
 class AbstractStepwise(eqx.Module):
     """A network that can be given one token at a time: the same numbers as all at once, up to rounding.
@@ -18,12 +22,7 @@ class AbstractStepwise(eqx.Module):
     prefers_steps: ClassVar[bool] = True
 
     @abstractmethod
-    def start(
-        self,
-        tokens: Int[Array, " time"],
-        mask: Bool[Array, " time"] | None = None,
-        key: PRNGKeyArray | None = None,
-    ) -> Any:
+    def start(self, tokens: Tokens, mask: Mask | None = None, key: PRNGKeyArray | None = None) -> Any:
         """The state before the first of these tokens. Without a mask all of them are real. With a key, dropout is on
         in all steps.
 

@@ -13,7 +13,7 @@ from humboldt.models.layers.decoder import Decoder
 from humboldt.models.layers.dropout import split_or_none
 from humboldt.models.layers.embedding import ScaledEmbedding
 from humboldt.models.layers.linear import Linear
-from humboldt.models.networks.base import AbstractAtOnce, AbstractStepwise
+from humboldt.models.networks.base import AbstractAtOnce, AbstractStepwise, Mask, Tokens
 from humboldt.models.networks.encoder import count_places
 from humboldt.models.options.attention import SinCosFrom
 
@@ -70,12 +70,7 @@ class EncoderDecoderNetwork(AbstractAtOnce, AbstractStepwise):
         self.num_symbols = num_symbols
         self.count_from = count_from
 
-    def start(
-        self,
-        tokens: Int[Array, " time"],
-        mask: Bool[Array, " time"] | None = None,
-        key: PRNGKeyArray | None = None,
-    ) -> Decoding:
+    def start(self, tokens: Tokens, mask: Mask | None = None, key: PRNGKeyArray | None = None) -> Decoding:
         """The state before the first of these tokens, of which all before the first `∅` must be there already.
 
         What follows the `∅` is not looked at: it may be unknown yet. How long `tokens` is says how many steps there

@@ -14,7 +14,7 @@ from humboldt.models.layers.linear import Linear, uniform_linear
 from humboldt.models.loop.one_table import unroll_over_one_table
 from humboldt.models.loop.unroll import unroll_symbols
 from humboldt.models.memories.base import AbstractMemory
-from humboldt.models.networks.base import AbstractStepwise
+from humboldt.models.networks.base import AbstractStepwise, Mask, Tokens
 from humboldt.models.options.recurrent import ControllerName
 
 
@@ -59,12 +59,7 @@ class RecurrentNetwork(AbstractStepwise):
 
         return jax.lax.scan(step, self.start(tokens, mask), self._one_hot(tokens))[1]
 
-    def start(
-        self,
-        tokens: Int[Array, " time"],
-        mask: Bool[Array, " time"] | None = None,
-        key: PRNGKeyArray | None = None,
-    ) -> Any:
+    def start(self, tokens: Tokens, mask: Mask | None = None, key: PRNGKeyArray | None = None) -> Any:
         """The state before the first of these tokens. There is no dropout: a key changes nothing."""
         del key
         mask = jnp.ones(len(tokens), bool) if mask is None else mask

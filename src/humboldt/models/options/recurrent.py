@@ -1,7 +1,7 @@
 """Settings that recurrent models share."""
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from humboldt.problems import ProblemKind
 from humboldt.settings import setting, settings
@@ -29,6 +29,16 @@ class AbstractChomskyRecurrent:
     )
 
     problems: ClassVar[tuple[ProblemKind, ...]] = STEPWISE
+
+
+@settings
+class AbstractChomskyStacks(AbstractChomskyRecurrent):
+    """What those have in common that hold one or more stacks."""
+
+    cell_size: int = setting(8, "numbers in a cell of a stack", "appendix A.2", least=1)
+    num_stacks: int = setting(1, "stacks", "released code", least=1)
+
+    tiny: ClassVar[dict[str, Any]] = {"hidden_size": 6, "cell_size": 3}
 
 
 @settings

@@ -14,7 +14,7 @@ from humboldt.suites.bias import tables
 from humboldt.suites.bias.problem import RuleLearning, members_of
 from humboldt.suites.bias.protocol import CONTENDERS, PRESETS, TASKS, Preferences
 from humboldt.suites.bias.scoring import is_first, outputs, probe_inputs, rows_asked, score
-from humboldt.suites.capabilities import OffersData
+from humboldt.suites.capabilities import ExampleRequest, OffersData
 from humboldt.suites.cells import Cell, Heading
 from humboldt.training.base import Job, MemberRecipe, Recipe, Schedule
 
@@ -118,33 +118,29 @@ class Bias(AbstractSuite, OffersData):
     def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
         return tables.layout(self, heading, cells)
 
-    def data(
-        self, task: str, *, split: str | None, count: int, length: int | None, seed: int, settings: Mapping[str, Any]
-    ) -> Iterator[tuple[list[str], list[str]]]:
-        del seed  # nothing is drawn
-        if task not in self.tasks():
-            raise unknown_name("task", task, self.tasks())
-        if length is not None:
-            raise UsageError(f"--length {length}: these tasks have inputs of fixed lengths. Leave --length out.")
-        if split not in (None, *SPLITS):
-            raise unknown_name("split", str(split), SPLITS)
-        cls = tasks.get(f"{self.name}/{task}")
-        own = {key: value for key, value in settings.items() if key != "rule"}
-        settings_.check_known(own, [cls])
+    def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
+        split, settings = request.split or "train", request.settings
+        if request.length is not None:
+            raise UsageError(
+                f"--length {request.length}: inputs of these tasks have fixed lengths. Leave --length out."
+            )
+        if split not in SPLITS:
+            raise unknown_name("split", split, SPLITS)
+        cls = tasks.get(f"{self.name}/{request.task}")
+        of_task = {key: value for key, value in settings.items() if key != "rule"}
+        settings_.check_known(of_task, [cls])
         fields = {field.name: field for field in settings_.fields(cls)}
-        language: Any = cls(**{key: settings_.typed_value(fields[key], value) for key, value in own.items()})
-        if split in (None, "train"):
-            if "rule" in settings:
-                raise UsageError("--set rule: all rules agree on the training set. Use it with --split test.")
-            pairs = language.training_pairs
-        else:
-            if "rule" not in settings:
-                raise UsageError(
-                    "--split test: hold-out inputs have an output for each rule. Choose one, for example "
-                    f"--set rule={next(iter(language.rules))} (rules: {', '.join(language.rules)})."
-                )
-            pairs = language.holdout_pairs(settings["rule"])
-        yield from ((list(source), list(target)) for source, target in pairs[:count])
+        task: Any = cls(**{key: settings_.typed_value(fields[key], value) for key, value in of_task.items()})
+        rule = settings.get("rule")
+        if split == "train" and rule is not None:
+            raise UsageError(f"--set rule={rule}: all rules agree on the training set. Use it with --split test.")
+        if split == "test" and rule is None:
+            raise UsageError(
+                "--split test: hold-out inputs have an output for each rule. Choose one, for example "
+                f"--set rule={next(iter(task.rules))} (rules: {', '.join(task.rules)})."
+            )
+        pairs = task.training_pairs if rule is None else task.holdout_pairs(rule)
+        yield from ((list(source), list(target)) for source, target in pairs[: request.count])
 
 
 suites.register("bias", version=1)(Bias())

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from humboldt.errors import UsageError, unknown_name
+from humboldt.errors import UsageError
 from humboldt.identity import Evaluation, Member
 from humboldt.languages import ProblemKind
 from humboldt.languages.bliss import Measure
@@ -15,7 +15,7 @@ from humboldt.suites.bliss import data, tables
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.bliss.protocol import CONTENDERS, PRESETS, TASKS, Induction
 from humboldt.suites.bliss.scoring import Scorer, proofs
-from humboldt.suites.capabilities import OffersData
+from humboldt.suites.capabilities import ExampleRequest, OffersData
 from humboldt.suites.cells import Cell, Heading
 from humboldt.training.base import AbstractPredictor, Job, MemberRecipe, Recipe
 
@@ -81,7 +81,7 @@ class Bliss(AbstractSuite, OffersData):
         problem = NextSymbol(parts.task, parts.protocol)
         scorer = Scorer(problem)
         losses = problem.corpus_losses(predictor.nats(problem.training_set())) if predictor.offers("nats") else None
-        found = []
+        scored = []
         for index in range(count):
 
             def make_stepper(longest: int, index: int = index) -> Any:
@@ -94,9 +94,9 @@ class Bliss(AbstractSuite, OffersData):
                 more["proved_mdl"] = more["mdl"]
             if losses is not None:
                 measures["training_loss"] = float(losses[index])
-            found.append(({**measures, **more, **proved}, {**detail, **described, **verdicts}))
+            scored.append(({**measures, **more, **proved}, {**detail, **described, **verdicts}))
             scoring.sink.scored(index + 1, count)
-        return found
+        return scored
 
     def probe(self, parts: Parts, evaluation: Evaluation) -> Probe:
         """Where errors have a budget, one whole pass is counted: the best member may well keep within it."""
@@ -127,18 +127,14 @@ class Bliss(AbstractSuite, OffersData):
     def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
         return tables.layout(self, heading, cells)
 
-    def data(
-        self, task: str, *, split: str | None, count: int, length: int | None, seed: int, settings: Mapping[str, Any]
-    ) -> Iterator[tuple[list[str], list[str]]]:
-        if task not in self.tasks():
-            raise unknown_name("task", task, self.tasks())
-        if length is not None:
+    def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
+        if request.length is not None:
             raise UsageError(
-                f"--length {length}: strings of this suite are sampled, or come next after a size. Leave --length out, "
-                "or use --split test --after N."
+                f"--length {request.length}: strings of this suite are sampled, or come next after a size. Leave "
+                "--length out, or use --split test --after N."
             )
-        language: Any = self.make_task(task, None, {})
-        return data.pairs(language, split, count, seed, settings)
+        language: Any = self.make_task(request.task, None, {})
+        return data.pairs(language, request)
 
 
 suites.register("bliss", version=1)(Bliss())

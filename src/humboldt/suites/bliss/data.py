@@ -1,19 +1,19 @@
 """Strings of BLISS for other people's models: `humboldt data bliss`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TypeVar
 
 from humboldt.errors import UsageError, unknown_name
 from humboldt.languages.bliss import PRIOR, AbstractLanguage
+from humboldt.suites.capabilities import ExampleRequest
 
 N = TypeVar("N", int, float)
 SETTINGS = ("p", "after", "format")
 
 
-def pairs(
-    language: AbstractLanguage, split: str | None, count: int, seed: int, settings: Mapping[str, str]
-) -> Iterator[tuple[list[str], list[str]]]:
+def pairs(language: AbstractLanguage, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
     """A training corpus, or the strings that come after a size, as input and target symbols."""
+    settings, split = request.settings, request.split
     for key in settings:
         if key not in SETTINGS:
             raise unknown_name("setting", key, SETTINGS)
@@ -29,13 +29,13 @@ def pairs(
                 "--split test needs --after N: test strings are those that come next after strings of size N, the "
                 "largest that was trained on. Use --after 0 to begin with the shortest."
             )
-        strings = language.test_set(after=_number("after", settings["after"], int), count=count)
+        strings = language.test_set(after=_number("after", settings["after"], int), count=request.count)
     else:
         if "after" in settings:
             raise UsageError(
                 f"--after {settings['after']}: a training corpus is sampled. Use --split test, or leave it."
             )
-        strings = language.corpus(count, seed, p).strings
+        strings = language.corpus(request.count, request.seed, p).strings
     return ((source.split(), target.split()) for source, target in map(language.pair, strings))
 
 

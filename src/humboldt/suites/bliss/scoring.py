@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from humboldt.languages.bliss import AbstractDyck, Measure
-from humboldt.measures.bliss import LONGEST, Evaluation, Score, Stepper, evaluate, excess_cross_entropy, reach
+from humboldt.measures.bliss import LONGEST, Assessment, Score, Stepper, evaluate, excess_cross_entropy, reach
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.training.base import AbstractPredictor
 
@@ -63,11 +63,11 @@ class Scorer:
         detail: dict[str, Any] = {"scores": []}
 
         def read(epsilon: float) -> None:
-            found = evaluate(self.test_set, stepper, epsilons=(epsilon,), most_rows=rows)
-            score = found.score(self.language.measure, epsilon)
+            assessment = evaluate(self.test_set, stepper, epsilons=(epsilon,), most_rows=rows)
+            score = assessment.score(self.language.measure, epsilon)
             measures[name("met", epsilon)] = float(score.met_over_test_set)
             measures[name("met_per_string", epsilon)] = float(score.met_per_string)
-            detail["scores"] += [_described(score, found) for score in found.scores]
+            detail["scores"] += [_described(score, assessment) for score in assessment.scores]
 
         # One margin at a time: the strict one alone is decided by the first error.
         read(STRICT)
@@ -89,14 +89,14 @@ class Scorer:
     def _reach(self, language: AbstractDyck, make_stepper: MakeStepper) -> dict[str, float]:
         """On strings that are longer and deeper than the corpus, which the test set of a Dyck language hardly has."""
         stepper, _ = make_stepper(LONGEST + 1)
-        found = reach(language, stepper)
-        measures: dict[str, float] = {"reach_length": found.longest, "reach_depth": found.deepest}
+        understood = reach(language, stepper)
+        measures: dict[str, float] = {"reach_length": understood.longest, "reach_depth": understood.deepest}
         longest = max(map(len, self.corpus.counts))
         deepest = max(map(language.depth, self.corpus.counts))
-        if longest < found.lengths[-1]:
-            measures["accepted_beyond"] = found.accepted_beyond(longest)
-        if deepest < len(found.nested_accepted):
-            measures["nested_beyond"] = found.nested_beyond(deepest)
+        if longest < understood.lengths[-1]:
+            measures["accepted_beyond"] = understood.accepted_beyond(longest)
+        if deepest < len(understood.nested_accepted):
+            measures["nested_beyond"] = understood.nested_beyond(deepest)
         return measures
 
     def _largest(self, make_stepper: MakeStepper) -> int:
@@ -107,11 +107,11 @@ class Scorer:
         epsilon = STRICT if self.language.measure is Measure.DETERMINISTIC else LENIENT
         test_set = self.language.test_set(after=0, count=10**self.protocol.order)
         stepper, rows = make_stepper(int(test_set.lengths.max()))
-        found = evaluate(test_set, stepper, epsilons=(epsilon,), most_rows=rows)
-        return found.score(self.language.measure, epsilon).largest_accepted
+        assessment = evaluate(test_set, stepper, epsilons=(epsilon,), most_rows=rows)
+        return assessment.score(self.language.measure, epsilon).largest_accepted
 
 
-def _described(score: Score, found: Evaluation) -> dict[str, Any]:
+def _described(score: Score, assessment: Assessment) -> dict[str, Any]:
     return {
         "measure": score.measure.value,
         "epsilon": score.epsilon,
@@ -121,5 +121,5 @@ def _described(score: Score, found: Evaluation) -> dict[str, Any]:
         "met_per_string": score.met_per_string,
         "first_failure": score.first_failure,
         "largest_accepted": score.largest_accepted,
-        "complete": found.complete,
+        "complete": assessment.complete,
     }

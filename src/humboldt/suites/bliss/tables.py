@@ -41,8 +41,8 @@ class Row:
         """The members with a score, of one factor or of all."""
         by_factor: dict[int, list[Result]] = {}
         for scores in self.cell.scores:
-            own = by_factor.setdefault(scores.training.setting["factor"], [])
-            own.extend(result for result in scores.results if result.state is State.FINISHED)
+            at_factor = by_factor.setdefault(scores.training.setting["factor"], [])
+            at_factor.extend(result for result in scores.results if result.state is State.FINISHED)
         if self.shortest_only:
             by_factor = {b: _shortest(results) for b, results in by_factor.items()}
         return [result for b, results in by_factor.items() if factor in (None, b) for result in results]
@@ -100,15 +100,15 @@ def _shortest(results: Sequence[Result]) -> list[Result]:
 
 def rows(cell: Cell) -> list[Row]:
     """The row of a cell; of a model that is searched for, also the row of the shortest descriptions."""
-    found = [Row(cell)]
-    if any("mdl" in result.measures for result in found[0].finished()):
-        found.append(Row(cell, shortest_only=True))
-    return [row for row in found if row.factors]
+    rows = [Row(cell)]
+    if any("mdl" in result.measures for result in rows[0].finished()):
+        rows.append(Row(cell, shortest_only=True))
+    return [row for row in rows if row.factors]
 
 
 def records(cell: Cell) -> list[Record]:
     """The B-index at both margins and in both scopes, who meets each criterion, and what the best member reached."""
-    found: list[Record] = []
+    all_records: list[Record] = []
     for row in rows(cell):
         note = " shortest" if row.shortest_only else ""
 
@@ -116,7 +116,7 @@ def records(cell: Cell) -> list[Record]:
             setting: str, measure: str, statistic: str, value: Any, members: int, beside: Any = None, note: str = note
         ) -> None:
             text = f"{cell.heading} {setting}{note}"
-            found.append(Record("bliss", cell.task, cell.model, text, measure, statistic, value, members, beside))
+            all_records.append(Record("bliss", cell.task, cell.model, text, measure, statistic, value, members, beside))
 
         members = len(row.finished())
         for epsilon in EPSILONS:
@@ -138,7 +138,7 @@ def records(cell: Cell) -> list[Record]:
                 value = row.best(measure, factor, largest=statistic == "max")
                 if value is not None:
                     add(size, measure, statistic, value, len(row.finished(factor)))
-    return found
+    return all_records
 
 
 def layout(suite: "Bliss", heading: Heading, cells: Sequence[Cell]) -> list[Table]:

@@ -1,6 +1,6 @@
 """Neural networks and the Chomsky hierarchy (Delétang et al. 2023): does a model run on longer inputs?"""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from humboldt.measures.accuracy import VERSION, accuracy_per_length, score
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Parts, Probe, Request, Scored, Scoring
-from humboldt.suites.capabilities import Conformance, OffersCheck, OffersData
+from humboldt.suites.capabilities import Conformance, ExampleRequest, OffersCheck, OffersData
 from humboldt.suites.cells import Cell, Heading
 from humboldt.suites.chomsky import tables
 from humboldt.suites.chomsky.problem import Transduction, training_lengths
@@ -39,10 +39,6 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
     evaluation = ("score", VERSION)
     told = ("autoregressive",)
 
-    def members(self, parts: Parts) -> list[Member]:
-        rates, seeds = parts.protocol.learning_rates, range(parts.protocol.seeds)
-        return [{"seed": seed, "learning_rate": rate} for rate in rates for seed in seeds]
-
     def check_plan(self, parts: Parts) -> None:
         training_lengths(parts.task, parts.protocol)
 
@@ -55,7 +51,7 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
             model=parts.model,
             problem=Transduction(parts.task, protocol),
             recipe=Recipe(steps=protocol.steps, gradient_clip=protocol.gradient_clip, precision=protocol.precision),
-            members=tuple(MemberRecipe(member["seed"], member["learning_rate"]) for member in members),
+            members=tuple(MemberRecipe(**member) for member in members),
         )
 
     def score(self, scoring: Scoring) -> list[Scored]:
@@ -70,12 +66,12 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
             lengths.append(row_lengths[real])
             scoring.sink.scored(sum(map(len, lengths)), total)
         symbols, of_rows = np.concatenate(counted), np.concatenate(lengths)
-        found = []
+        scored = []
         for row in np.concatenate(correct, 1):
             curve = accuracy_per_length(row, symbols, of_rows, pooled=protocol.pooled_accuracy)
             detail = {"lengths": list(curve.lengths), "accuracy": list(curve.accuracy)}
-            found.append(({"score": score(curve, *protocol.test_lengths)}, {"accuracy_per_length": detail}))
-        return found
+            scored.append(({"score": score(curve, *protocol.test_lengths)}, {"accuracy_per_length": detail}))
+        return scored
 
     def probe(self, parts: Parts, evaluation: Evaluation) -> Probe:
         del evaluation
@@ -107,13 +103,12 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
     def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
         return tables.layout(self, heading, cells)
 
-    def data(
-        self, task: str, *, split: str | None, count: int, length: int | None, seed: int, settings: Mapping[str, Any]
-    ) -> Iterator[tuple[list[str], list[str]]]:
-        if split is not None:
-            raise UsageError(f"--split {split}: this suite has no splits, it draws fresh strings. Leave --split out.")
-        if task not in self.tasks():
-            raise unknown_name("task", task, self.tasks())
+    def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
+        task, count, settings = request.task, request.count, request.settings
+        if request.split is not None:
+            raise UsageError(
+                f"--split {request.split}: this suite has no splits, it draws fresh strings. Leave --split out."
+            )
         options = {field.name: field for field in settings_.fields(tasks.get(f"chomsky/{task}"))}
         for key in settings:
             if key not in options:
@@ -121,14 +116,14 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
         typed = {key: settings_.typed_value(options[key], value) for key, value in settings.items()}
         language = self.make_task(task, None, typed)
         assert isinstance(language, AbstractTransduction)
-        rng = np.random.default_rng(seed)
-        if length is not None:
-            lengths = [length] * count
+        rng = np.random.default_rng(request.seed)
+        if request.length is not None:
+            lengths = [request.length] * count
         else:
             first, last = LengthGeneralisation().train_lengths
             lengths = rng.integers(max(first, language.shortest), last + 1, count).tolist()
-        for one in lengths:
-            yield from language.sample(rng, 1, one).symbols(language.input_alphabet, language.output_alphabet)
+        for length in lengths:
+            yield from language.sample(rng, 1, length).symbols(language.input_alphabet, language.output_alphabet)
 
     def check(self, task: str, lines: Sequence[str]) -> Conformance:
         from humboldt.suites.chomsky.conformance.check import check_file

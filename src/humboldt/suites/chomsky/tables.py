@@ -51,8 +51,8 @@ def best(cell: Cell) -> tuple[float, Training, Result]:
 
 def over_all(cell: Cell) -> Summary | None:
     """Over all members of all trainings."""
-    found = [score for score, _, _ in scores(cell)]
-    return summarise(found) if found else None
+    values = [score for score, _, _ in scores(cell)]
+    return summarise(values) if values else None
 
 
 def over_seeds(cell: Cell) -> Summary:
@@ -113,14 +113,14 @@ def scale(training: Training) -> tuple[int, int] | None:
     """Layers and steps, if a training belongs into the table of scaling (appendix B.8) and not into Table 2."""
     if training.model != "transformer_encoder" or training.setting["model"].get("positions") != "relative":
         return None
-    found = training.setting["model"]["num_layers"], training.setting["steps"]
+    scale = training.setting["model"]["num_layers"], training.setting["steps"]
     printed = {(int(row["layers"]), int(row["training_steps"])) for row in published.rows("chomsky") if row["layers"]}
-    return found if found in printed and found != (5, 1_000_000) else None
+    return scale if scale in printed and scale != (5, 1_000_000) else None
 
 
 def layout(suite: "Chomsky", heading: Heading, cells: Sequence[Cell]) -> list[Table]:
     """All tables that the cells have something for."""
-    found = []
+    all_tables = []
     plain = [cell for cell in cells if not cell.place[1]]
     printed = {name for pair in PRINTED for name in pair.models}
     for pair in PRINTED:
@@ -130,9 +130,9 @@ def layout(suite: "Chomsky", heading: Heading, cells: Sequence[Cell]) -> list[Ta
         if pair.maxima == "table_b2" and {cell.model for cell in wanted} <= {"stack_rnn"}:
             continue  # it repeats the Stack-RNN for comparison only
         if wanted:
-            found.extend(_pair(suite, heading, wanted, pair))
-    found.extend(_scaling(heading, [cell for cell in cells if cell.place[1]]))
-    return found
+            all_tables.extend(_pair(suite, heading, wanted, pair))
+    all_tables.extend(_scaling(heading, [cell for cell in cells if cell.place[1]]))
+    return all_tables
 
 
 def _pair(suite: "Chomsky", heading: Heading, cells: Sequence[Cell], printed: PrintedTables) -> list[Table]:

@@ -1,6 +1,6 @@
 """Compositionality decomposed (Hupkes et al. 2020): is a model compositional?"""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from humboldt.measures.pcfg_set import VERSION, File, score_predictions
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Experiment, Parts, Probe, Request, Scored, Scoring
-from humboldt.suites.capabilities import OffersData, OffersScore, TextFile
+from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersScore, TextFile
 from humboldt.suites.cells import Cell, Heading
 from humboldt.suites.pcfg_set import data, records, tables
 from humboldt.suites.pcfg_set import scoring as scores
@@ -129,15 +129,16 @@ class PcfgSet(AbstractSuite, OffersData, OffersScore):
     def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
         return tables.layout(self, heading, cells)
 
-    def data(
-        self, task: str, *, split: str | None, count: int, length: int | None, seed: int, settings: Mapping[str, Any]
-    ) -> Iterator[tuple[list[str], list[str]]]:
-        if length is not None:
+    def tasks_with_examples(self) -> list[str]:
+        return [*self.tasks(), data.LOCALISM]
+
+    def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
+        if request.length is not None:
             raise UsageError(
-                f"--length {length}: a corpus has expressions of many lengths, distributed as in the paper. Leave "
-                "--length out, or bound the nesting of functions with --set deepest=2."
+                f"--length {request.length}: a corpus has expressions of many lengths, distributed as in the paper. "
+                "Leave --length out, or bound the nesting of functions with --set deepest=2."
             )
-        return data.pairs(task, split, count, seed, settings)
+        return data.pairs(request.task, request.split, request.count, request.seed, request.settings)
 
     def score_file(self, test: str, predictions: TextFile, *, twin: TextFile | None) -> dict[str, Any]:
         general = "substitutivity" if test in TASKS and test.startswith("substitutivity") else test

@@ -16,7 +16,7 @@ from humboldt.measures.accuracy import VERSION, accuracy_per_length
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Parts, Probe, Request, Scored, Scoring
-from humboldt.suites.capabilities import OffersData
+from humboldt.suites.capabilities import ExampleRequest, OffersData
 from humboldt.suites.cells import Cell, Heading
 from humboldt.suites.syntax import tables
 from humboldt.suites.syntax.problem import SCORED, TEST_ROWS, Classification, test_batches
@@ -46,10 +46,6 @@ class Syntax(AbstractSuite, OffersData):
         words = {"distribution": protocol.distribution, "zipf_exponent": protocol.zipf_exponent}
         return super().make_task(name, protocol, {**options, "terminals": terminals, **words})
 
-    def members(self, parts: Parts) -> list[Member]:
-        rates, seeds = parts.protocol.learning_rates, range(parts.protocol.seeds)
-        return [{"seed": seed, "learning_rate": rate} for rate in rates for seed in seeds]
-
     def check_plan(self, parts: Parts) -> None:
         """Draws a few strings of each split, to see whether the language has any."""
         few = replace(parts.protocol.splits, **dict.fromkeys(SPLITS, 16))
@@ -71,7 +67,7 @@ class Syntax(AbstractSuite, OffersData):
                 gradient_clip=protocol.gradient_clip,
                 precision=protocol.precision,
             ),
-            members=tuple(MemberRecipe(member["seed"], member["learning_rate"]) for member in members),
+            members=tuple(MemberRecipe(**member) for member in members),
         )
 
     def score(self, scoring: Scoring) -> list[Scored]:
@@ -121,33 +117,30 @@ class Syntax(AbstractSuite, OffersData):
     def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
         return tables.layout(self, heading, cells)
 
-    def data(
-        self, task: str, *, split: str | None, count: int, length: int | None, seed: int, settings: Mapping[str, Any]
-    ) -> Iterator[tuple[list[str], list[str]]]:
-        if task not in self.tasks():
-            raise unknown_name("task", task, self.tasks())
-        if length is not None:
+    def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
+        settings, count = request.settings, request.count
+        if request.length is not None:
             raise UsageError(
-                f"--length {length}: a split has a range of lengths, not one. Leave --length out, or change the range "
-                "with --set lengths=4,30 (--set long_lengths=31,100 for the split long)."
+                f"--length {request.length}: a split has a range of lengths, not one. Leave --length out, or change "
+                "the range with --set lengths=4,30 (--set long_lengths=31,100 for the split long)."
             )
         for key in settings:
             if key not in OF_DATA:
                 raise unknown_name("setting of the data", key, OF_DATA)
-        name = split if split is not None else "train"
+        name = request.split or "train"
         if name not in SPLITS:
             raise unknown_name("split", name, SPLITS)
         protocol = settings_.changed(PseudoLanguages(terminals=(10,)), settings)
         if len(protocol.terminals) != 1:
             raise UsageError(f"--set terminals={settings['terminals']}: strings are drawn for one number of terminals.")
-        language: Any = self.make_task(task, protocol, {})
+        language: Any = self.make_task(request.task, protocol, {})
         strings = 2 * getattr(protocol, name)
         if count > strings:
             raise UsageError(
                 f"--count {count}: the split {name} has {strings:,} strings. Use a smaller number, or a larger split: "
                 f"--set {name}={-(-count // 2)} (positives, with as many negatives)."
             )
-        pairs = draw_split(language, name, seed, protocol.splits).pairs().head(count)
+        pairs = draw_split(language, name, request.seed, protocol.splits).pairs().head(count)
         yield from pairs.symbols(language.input_alphabet, language.output_alphabet)
 
 

@@ -30,12 +30,12 @@ def records(cell: Cell) -> list[Record]:
     unlike `max` owes nothing to the choice among members. The measures that end in `_shortcut` are the best accuracy
     that a classifier without structure reaches on the same strings.
     """
-    found = []
+    all_records = []
     terminals, distribution = cell.place
     setting = f"{cell.heading}, terminals={terminals}, {distribution}"
 
     def add(measure: str, statistic: str, value: float, members: int, beside: float | None) -> None:
-        found.append(Record("syntax", cell.task, cell.model, setting, measure, statistic, value, members, beside))
+        all_records.append(Record("syntax", cell.task, cell.model, setting, measure, statistic, value, members, beside))
 
     finished = [result for _, _, result in cell.finished("validation")]
     for measure in SPLIT_TITLES if finished else ():
@@ -47,7 +47,7 @@ def records(cell: Cell) -> list[Record]:
             beside = published_accuracy(cell, measure) if statistic == "max" else None
             add(measure, statistic, value, summary.members, beside)
         add(f"{measure}_shortcut", "max", best_shortcut(finished[0], measure)[1], summary.members, None)
-    return found
+    return all_records
 
 
 def percents(cell: Cell, measure: str) -> list[float]:
@@ -81,10 +81,10 @@ def published_accuracy(cell: Cell, measure: str) -> float | None:
 def layout(suite: "Syntax", heading: Heading, cells: Sequence[Cell]) -> list[Table]:
     """The best member beside the paper's, then the mean over members."""
     title = f"syntax, {heading}"
-    found = [_table(suite, title, cells, _best, with_paper=True, notes=_notes(suite, cells))]
+    all_tables = [_table(suite, title, cells, _best, with_paper=True, notes=_notes(suite, cells))]
     if any(len(cell.members()) > 1 for cell in cells):
-        found.append(_table(suite, f"{title}: mean ± deviation over members", cells, _mean, with_paper=False))
-    return found
+        all_tables.append(_table(suite, f"{title}: mean ± deviation over members", cells, _mean, with_paper=False))
+    return all_tables
 
 
 def _best(scores: Sequence[float]) -> str:
