@@ -11,8 +11,8 @@ import humboldt
 
 ROOT = Path(humboldt.__file__).parent
 BOTTOM = {
-    *("_compiled", "checkpoints", "environment", "errors", "events", "identity", "locks", "problems", "registry"),
-    "settings",
+    *("_compiled", "checkpoints", "environment", "errors", "events", "identity", "internals", "locks", "problems"),
+    *("registry", "settings"),
 }
 KNOWLEDGE = {"languages", "measures", "models", "mdl", "published"}
 ALLOWED: dict[str, set[str]] = {
@@ -22,6 +22,7 @@ ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "events": {"errors"},
     "identity": set(),
+    "internals": set(),
     "problems": set(),
     "registry": {"errors"},
     "settings": {"errors"},
@@ -37,9 +38,11 @@ ALLOWED: dict[str, set[str]] = {
     "plugins": {*BOTTOM, "languages"},  # what it registers with, it imports when it is called
     "execution": {*BOTTOM, "store", "suites", "training"},
     "study": {*BOTTOM, "execution", "locks", "plugins", "report", "store", "suites"},
+    "inspection": {*BOTTOM, "report", "suites", "training"},
+    "kept": {*BOTTOM, "inspection", "plugins", "report", "store", "suites"},
     "locks": set(),
     "_progress": {"report"},
-    "cli": {*BOTTOM, "_progress", "plugins", "report", "store", "study", "suites"},
+    "cli": {*BOTTOM, "_progress", "kept", "plugins", "report", "store", "study", "suites"},
 }
 TOP = {"__init__", "__main__"}
 HEAVY = {"jax", "jaxlib", "equinox", "optax", "jaxtyping", "torch"}

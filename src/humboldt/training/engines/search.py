@@ -13,6 +13,7 @@ from humboldt.checkpoints import Checkpoints
 from humboldt.environment import environment
 from humboldt.events import AbstractSink, Progress, Warned
 from humboldt.mdl import Network, NetworkStepper, Trie, build_trie, description_length
+from humboldt.mdl.reading import ReadableNetwork
 from humboldt.mdl.search import Islands, search, searches, start
 from humboldt.mdl.search import Progress as SearchProgress
 from humboldt.training.base import (
@@ -104,6 +105,9 @@ class SearchPredictor(AbstractPredictor):
     def stepper(self, member: int, *, longest: int, most_memory: int) -> tuple[Any, int]:
         del longest, most_memory
         return NetworkStepper(self.networks[member]), ROWS
+
+    def model(self, member: int) -> ReadableNetwork:
+        return ReadableNetwork(self.networks[member])
 
     def about(self, member: int) -> tuple[dict[str, float], dict[str, Any]]:
         network = self.networks[member]
