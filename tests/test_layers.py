@@ -11,13 +11,25 @@ import humboldt
 
 ROOT = Path(humboldt.__file__).parent
 BOTTOM = {
-    *("_compiled", "checkpoints", "environment", "errors", "events", "identity", "internals", "locks", "problems"),
+    *(
+        "_compiled",
+        "checkpoints",
+        "databases",
+        "environment",
+        "errors",
+        "events",
+        "identity",
+        "internals",
+        "locks",
+        "problems",
+    ),
     *("registry", "settings"),
 }
 KNOWLEDGE = {"languages", "measures", "models", "mdl", "published"}
 ALLOWED: dict[str, set[str]] = {
     "_compiled": set(),
     "checkpoints": {"errors"},
+    "databases": {"errors"},
     "environment": set(),
     "errors": set(),
     "events": {"errors"},
@@ -31,7 +43,7 @@ ALLOWED: dict[str, set[str]] = {
     "mdl": BOTTOM,
     "models": BOTTOM,
     "published": set(),
-    "store": {"errors", "identity"},
+    "store": {"databases", "errors", "identity"},
     "report": {"errors", "published", "store"},
     "training": {*BOTTOM, "languages", "mdl", "models"},
     "suites": {*BOTTOM, *KNOWLEDGE, "report", "store", "training"} - {"models", "mdl"},  # only engines know networks

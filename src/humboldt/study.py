@@ -135,11 +135,17 @@ class Study:
         store = self.store  # an error here, before the work, if the folder cannot be written
         failures = []
         options = Options(self.out, save_seconds, keep)
-        for outcome in (executor or Here()).run(self._claimed(sinks), options, sinks):
-            if outcome.error is not None:
-                failures.append(f"{outcome.experiment.name}: {type(outcome.error).__name__}: {outcome.error}")
-                sinks(outcome.experiment).send(Warned(f"{failures[-1]} Going on with the other experiments."))
-            self._keep(store, outcome)
+        try:
+            for outcome in (executor or Here()).run(self._claimed(sinks), options, sinks):
+                if outcome.error is not None:
+                    failures.append(f"{outcome.experiment.name}: {type(outcome.error).__name__}: {outcome.error}")
+                    sinks(outcome.experiment).send(Warned(f"{failures[-1]} Going on with the other experiments."))
+                self._keep(store, outcome)
+        except OSError as error:  # of the disk: what is trained is in its checkpoint, what is stored stays
+            raise RunError(
+                f"Results cannot be written to `{self.out}`: {error}. What was stored before is not lost, and what is "
+                "trained is not trained again. Mend the disk or make room, and give the same command again."
+            ) from error
         if failures:
             raise RunError(
                 f"{len(failures)} of {len(self.experiments)} experiments failed: {'; '.join(failures)}. The traceback "
