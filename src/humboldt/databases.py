@@ -1,6 +1,7 @@
 """SQLite files: opened so that nothing is lost, and what is said where that does not work."""
 
 import json
+import math
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -84,9 +85,12 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
         except sqlite3.OperationalError as error:
             if _name(error).startswith("SQLITE_BUSY"):
                 raise
-            for name in (path.name, f"{path.name}-wal", f"{path.name}-journal"):
-                if path.with_name(name).is_file():
-                    (Path(copies) / name).write_bytes(path.with_name(name).read_bytes())
+            try:
+                for name in (path.name, f"{path.name}-wal", f"{path.name}-journal"):
+                    if path.with_name(name).is_file():
+                        (Path(copies) / name).write_bytes(path.with_name(name).read_bytes())
+            except OSError:  # it may not be read, or there is no room for a copy either
+                raise error from None
             db = sqlite3.connect(Path(copies) / path.name)
         with closing(db):
             yield db
@@ -148,8 +152,8 @@ def json_value(text: Any, column: str) -> Any:
 
 def number(value: Any, column: str) -> float:
     """The number in a cell."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise BadCell(f"{column} holds {_short(value)}, which is not a number")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise BadCell(f"{column} holds {_short(value)}, which is not a finite number")
     return value
 
 

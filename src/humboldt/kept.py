@@ -186,5 +186,5 @@ def _weights(candidate: _Candidate) -> dict[str, np.ndarray]:
             "it in another folder."
         ) from error
     if about != {"training": candidate.training.key, "member": dict(candidate.member)}:
-        raise UsageError(f"`{candidate.path}` holds the weights of another member: {about}. Was it renamed or copied?")
+        raise UsageError(f"`{candidate.path}` holds the weights of another member: {about}. Put its own file back.")
     return arrays

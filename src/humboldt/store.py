@@ -221,6 +221,8 @@ class Store:
             )
         with store._connect() as db:
             store._check(db)
+            if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise UsageError(f"There are no results in `{folder}`: its file results.db is empty.")
         return store
 
     def _prepare(self) -> None:
