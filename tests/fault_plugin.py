@@ -8,13 +8,13 @@ import os
 import signal
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 import humboldt
 from humboldt.events import Warned
-from humboldt.identity import Evaluation
+from humboldt.identity import Evaluation, Member
 from humboldt.languages import AbstractTask, Alphabet, Batch, ProblemKind
 from humboldt.registry import Registry
 from humboldt.report.tables import Record, Table
@@ -126,7 +126,8 @@ class Faults(AbstractSuite):
     presets: ClassVar = {name: Preset(name, "all") for name in ("paper", "quick")}
     headline, evaluation = "sum", ("sum", 1)
 
-    def members(self, protocol, contender):
+    def members(self, protocol: Any, contender: Contender) -> list[Member]:
+        del contender
         return [{"seed": seed} for seed in range(protocol.seeds)]
 
     def job(self, parts, members):
@@ -134,6 +135,7 @@ class Faults(AbstractSuite):
         return Job(parts.model, Numbers(), Recipe(steps=parts.protocol.steps), recipes)
 
     def score(self, scoring):
+        assert isinstance(scoring.predictor, AdderPredictor)
         return [({"sum": round(float(row.sum()), scoring.parts.protocol.digits)}, {}) for row in scoring.predictor.sums]
 
     def probe(self, parts, evaluation: Evaluation):

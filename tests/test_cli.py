@@ -202,8 +202,9 @@ def test_one_more_seed_trains_one_more_member(clockwork: Clockwork, tmp_path: Pa
 
 def test_which_members_are_kept(clockwork: Clockwork, tmp_path: Path, call: Call):
     for keep, count in (("none", 0), ("best", 2), ("all", 4)):
-        call(*RUN, "--out", str(tmp_path / keep), "--keep", keep)
+        done = call(*RUN, "--out", str(tmp_path / keep), "--keep", keep)
         assert len(list((tmp_path / keep).glob("weights/*/*.weights"))) == count
+        assert (f"{count} trained members, 1 kB." in done.err) == (count > 0)
 
 
 @pytest.mark.parametrize("command", [[*RUN, "--dry-run"], ["plan", *RUN[1:]]])

@@ -105,7 +105,7 @@ def assert_one_sentence(done: Done, says: str) -> None:
 # What is done to the database.
 
 
-def sql(*statements: str) -> Callable[[Path], None]:
+def sql(*statements: str) -> Callable[[Path], object]:
     def damage(folder: Path) -> None:
         with sqlite3.connect(folder / "results.db", isolation_level=None) as db:
             db.execute("PRAGMA foreign_keys = OFF")
@@ -116,11 +116,11 @@ def sql(*statements: str) -> Callable[[Path], None]:
     return damage
 
 
-def set_cell(table: str, column: str, value: str) -> Callable[[Path], None]:
+def set_cell(table: str, column: str, value: str) -> Callable[[Path], object]:
     return sql(f"UPDATE {table} SET {column} = {value} WHERE rowid = (SELECT min(rowid) FROM {table})")
 
 
-def overwrite(at: float, content: bytes) -> Callable[[Path], None]:
+def overwrite(at: float, content: bytes) -> Callable[[Path], object]:
     """Writes over the file, at a share of its length."""
 
     def damage(folder: Path) -> None:
@@ -133,7 +133,7 @@ def overwrite(at: float, content: bytes) -> Callable[[Path], None]:
     return damage
 
 
-def cut(share: float) -> Callable[[Path], None]:
+def cut(share: float) -> Callable[[Path], object]:
     def damage(folder: Path) -> None:
         path = folder / "results.db"
         path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
@@ -141,8 +141,8 @@ def cut(share: float) -> Callable[[Path], None]:
     return damage
 
 
-def write(content: str) -> Callable[[Path], None]:
-    return lambda folder: (folder / "results.db").write_text(content) and None
+def write(content: str) -> Callable[[Path], object]:
+    return lambda folder: (folder / "results.db").write_text(content)
 
 
 def make_folder(folder: Path) -> None:
@@ -171,7 +171,7 @@ def every_leaf(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Fault:
-    damage: Callable[[Path], None]
+    damage: Callable[[Path], object]
     says: str
     commands: tuple[str, ...] = (SHOW,)
     code: int = 2
@@ -443,7 +443,7 @@ def newest(folder: Path) -> Path:
     return max(folder.glob("checkpoints/*/*.ckpt"))
 
 
-def change(old: bytes, new: bytes) -> Callable[[Path], None]:
+def change(old: bytes, new: bytes) -> Callable[[Path], object]:
     def damage(path: Path) -> None:
         content = path.read_bytes()
         assert old in content
@@ -457,17 +457,15 @@ def turn_into_folder(path: Path) -> None:
     path.mkdir()
 
 
-FILES: dict[str, Callable[[Path], None]] = {
+FILES: dict[str, Callable[[Path], object]] = {
     "an edited header": change(b'"done": 4', b'"done": 6'),
     "a missing key": change(b'"done"', b'"dome"'),
     "another name of an array": change(b'"sums"', b'"sumo"'),
-    "a cut end": lambda path: path.write_bytes(path.read_bytes()[:-7]) and None,
-    "an empty file": lambda path: path.write_bytes(b"") and None,
+    "a cut end": lambda path: path.write_bytes(path.read_bytes()[:-7]),
+    "an empty file": lambda path: path.write_bytes(b""),
     "another format": change(b"humboldt checkpoint 2", b"humboldt checkpoint 1"),
     "a folder of that name": turn_into_folder,
-    "a changed number": lambda path: (
-        path.write_bytes(path.read_bytes()[:-40] + bytes(8) + path.read_bytes()[-32:]) and None
-    ),
+    "a changed number": lambda path: path.write_bytes(path.read_bytes()[:-40] + bytes(8) + path.read_bytes()[-32:]),
 }
 
 

@@ -20,7 +20,7 @@ from humboldt.events import AbstractSink, Event, Progress
 from humboldt.kept import load
 from humboldt.plugins import load_files, load_installed
 from humboldt.report.tables import Table, as_csv, as_json, as_text
-from humboldt.report.words import counted, duration
+from humboldt.report.words import counted, duration, file_size
 from humboldt.store import Store
 from humboldt.study import Study, plan, stop_on_interrupt
 from humboldt.suites import suites
@@ -125,7 +125,9 @@ def run(
     set_: Settings = [],  # noqa: B006
     out: Out = Path("results"),
     save_every: Annotated[float, typer.Option(min=0, help="Seconds between checkpoints.")] = 30.0,
-    keep: Annotated[Kept, typer.Option(help="Which trained members to keep.")] = Kept.BEST,
+    keep: Annotated[
+        Kept, typer.Option(help="Which trained members to keep: best by the suite's measure, all, none.")
+    ] = Kept.BEST,
     plugin: Plugins = [],  # noqa: B006
     no_estimate: Annotated[bool, typer.Option("--no-estimate", help="Do not measure how long it will take.")] = False,
     dry_run: Annotated[
@@ -141,7 +143,16 @@ def run(
     _announce(study, with_estimate=not no_estimate)
     if not dry_run:
         _execute(study, save_every, keep)
+        _tell_kept(study)
         print(study.table())
+
+
+def _tell_kept(study: Study) -> None:
+    """How large what was kept is."""
+    sizes = [path.stat().st_size for path in (study.out / "weights").glob("*/*.weights")]
+    if sizes:
+        kept = f"{counted(len(sizes), 'trained member')}, {file_size(sum(sizes))}"
+        print(f"Kept in `{study.out / 'weights'}`: {kept}.", file=sys.stderr)
 
 
 def _planned(

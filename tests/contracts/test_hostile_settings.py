@@ -99,7 +99,8 @@ def is_named(message: str, field: Field, value: Any) -> bool:
     elif isinstance(value, tuple | list):
         spellings |= set(map(words, value)) | ({"nothing"} if not value else set())
     with suppress(TypeError, ValueError, OverflowError):
-        spellings |= {f"{float(value):g}", f"{int(float(value)):,}", str(int(float(value)))}
+        number: Any = float(value)  # pyright: ignore[reportArgumentType]
+        spellings |= {f"{number:g}", f"{int(number):,}", str(int(number))}
     return field.name in message and any(spelling in message for spelling in spellings if spelling.strip())
 
 
