@@ -130,7 +130,11 @@ class KeptMember:
         return self._asked(string, with_internals=True)
 
     def _asked(self, string: str | Sequence[str], *, with_internals: bool) -> Inspection:
-        symbols = string.split() if isinstance(string, str) else list(string)
+        symbols = string.split() if isinstance(string, str) else string
+        if not isinstance(symbols, Sequence) or not all(isinstance(symbol, str) for symbol in symbols):
+            raise UsageError(
+                f"{string!r} is not a string of symbols. Give a list of them, or text with spaces between."
+            )
         batch = self.problem.framed(symbols)
         if not batch.tokens.size:
             raise UsageError("The string is empty: there is nothing to read. Give at least one symbol.")

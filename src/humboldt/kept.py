@@ -51,12 +51,13 @@ def load(
 
     - `folder`: of the results.
     - `suite`, `task`, `model`: their names; each may be left out where the folder holds one only.
-    - `member`: which one, where several were kept: `{"seed": 3}`, or `"best"` by the suite's own measure.
+    - `member`: which one, where several of one task and model were kept: `{"seed": 3}`, or `"best"` by the suite's own
+      measure.
     - `settings`: of which training, where several were made: `{"hidden_size": 64}`.
 
     ```python
     member = humboldt.load("results", suite="chomsky", task="parity_check", model="rnn")
-    member.predict("a b b")  # ['a']
+    member.predict("a b b")  # ['b']: the number of b's is even
     print(member.inspect("a b b"))
     ```
     """
@@ -77,7 +78,7 @@ def load(
             "none, or their files were removed. Run them in another folder with --keep best or --keep all."
         )
     its_suite = suites.get(kept[0].training.suite)
-    if member == "best":
+    if member == "best" and len({(t.suite, t.task, t.model) for t in (one.training for one in kept)}) == 1:
         kept = [max(kept, key=lambda one: one.measures.get(its_suite.headline, -np.inf))]
     if len(kept) > 1:
         raise _several(kept)
