@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pytest
 from engine_support import Clockwork
+from kept_support import fill
 from suite_support import write_schema_1
 
 from humboldt import cli
@@ -201,8 +202,9 @@ def test_one_more_seed_trains_one_more_member(clockwork: Clockwork, tmp_path: Pa
 
 def test_which_members_are_kept(clockwork: Clockwork, tmp_path: Path, call: Call):
     for keep, count in (("none", 0), ("best", 2), ("all", 4)):
-        call(*RUN, "--out", str(tmp_path / keep), "--keep", keep)
+        done = call(*RUN, "--out", str(tmp_path / keep), "--keep", keep)
         assert len(list((tmp_path / keep).glob("weights/*/*.weights"))) == count
+        assert (f"{count} trained members, 1 kB." in done.err) == (count > 0)
 
 
 @pytest.mark.parametrize("command", [[*RUN, "--dry-run"], ["plan", *RUN[1:]]])
@@ -263,6 +265,23 @@ def test_list_and_data(call: Call):
     assert [set(json.loads(line)) for line in lines.splitlines()] == [{"input", "target"}] * 2
     released = call("data", "bliss", "an_bn", "--split", "test", "--after", "2", "--count", "2", "--format", "released")
     assert released.out == "#aaabbb#\n#aaaabbbb#"
+
+
+def test_inspect_prints_what_a_kept_member_does(tmp_path: Path, call: Call):
+    settings = {"hidden_size": 4, "learning_rates": (1e-3,)}
+    fill(tmp_path, "chomsky", "parity_check", "rnn", settings, seeds=2)
+    which = ["--suite", "chomsky", "--task", "parity_check", "--model", "rnn", "--input", "a b b"]
+    text = call("inspect", str(tmp_path), *which, "--member", "best")
+    assert text.code == 0 and "Read: a b b ∅" in text.out and "hidden" in text.out and text.err == ""
+    found = json.loads(
+        call("inspect", str(tmp_path), *which, "--member", "seed=0", "--set", "hidden_size=4", "--json").out
+    )
+    assert "seed 0" in found["title"] and found["internals"]["hidden"]["shape"] == [4, 4]
+    several = call("inspect", str(tmp_path), *which)
+    assert several.code == 2 and "2 kept members match" in several.err
+    unknown = call("inspect", str(tmp_path), *which[:-1], "a q", "--member", "best")
+    assert unknown.code == 2 and "Symbol 'q' at position 1 is not in the alphabet" in unknown.err
+    assert "--member seed=0" in call("inspect", str(tmp_path), *which, "--member", "seed").err
 
 
 def test_the_version(call: Call):

@@ -11,17 +11,30 @@ import humboldt
 
 ROOT = Path(humboldt.__file__).parent
 BOTTOM = {
-    *("_compiled", "checkpoints", "environment", "errors", "events", "identity", "locks", "problems", "registry"),
-    "settings",
+    *(
+        "_compiled",
+        "checkpoints",
+        "databases",
+        "environment",
+        "errors",
+        "events",
+        "identity",
+        "internals",
+        "locks",
+        "problems",
+    ),
+    *("registry", "settings"),
 }
 KNOWLEDGE = {"languages", "measures", "models", "mdl", "published"}
 ALLOWED: dict[str, set[str]] = {
     "_compiled": set(),
     "checkpoints": {"errors"},
+    "databases": {"errors"},
     "environment": set(),
     "errors": set(),
     "events": {"errors"},
     "identity": set(),
+    "internals": set(),
     "problems": set(),
     "registry": {"errors"},
     "settings": {"errors"},
@@ -30,18 +43,23 @@ ALLOWED: dict[str, set[str]] = {
     "mdl": BOTTOM,
     "models": BOTTOM,
     "published": set(),
-    "store": {"errors", "identity"},
+    "store": {"databases", "errors", "identity"},
     "report": {"errors", "published", "store"},
     "training": {*BOTTOM, "languages", "mdl", "models"},
     "suites": {*BOTTOM, *KNOWLEDGE, "report", "store", "training"} - {"models", "mdl"},  # only engines know networks
     "plugins": {*BOTTOM, "languages"},  # what it registers with, it imports when it is called
     "execution": {*BOTTOM, "store", "suites", "training"},
     "study": {*BOTTOM, "execution", "locks", "plugins", "report", "store", "suites"},
+    "inspection": {*BOTTOM, "report", "suites", "training"},
+    "kept": {*BOTTOM, "inspection", "plugins", "report", "store", "suites"},
     "locks": set(),
     "_progress": {"report"},
     "prove_command": {"errors"},  # the prover, it imports when it is called
     "score_command": {*BOTTOM, "plugins", "suites"},
-    "cli": {*BOTTOM, "_progress", "plugins", "prove_command", "report", "score_command", "store", "study", "suites"},
+    "cli": {
+        *BOTTOM,
+        *("_progress", "kept", "plugins", "prove_command", "report", "score_command", "store", "study", "suites"),
+    },
 }
 TOP = {"__init__", "__main__"}
 HEAVY = {"jax", "jaxlib", "equinox", "optax", "jaxtyping", "torch"}

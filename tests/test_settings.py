@@ -84,6 +84,9 @@ WHOLE = "a whole number of at least 1 and of at most 1,000,000,000"
         ("rate", "-inf", "a number above 0"),
         ("rate", "1e999", "a number above 0"),
         ("rate", "0.５", "a number above 0"),
+        ("rate", "1e-50", "from 1e-30 to 1e+30"),  # which is 0 in single precision
+        ("clip", "1e50", "from 1e-30 to 1e+30"),
+        ("steps", "9" * 50, "below 2^63"),
         ("rates", "", "one value or several separated by commas, each a number above 0"),
         ("rates", "1,,2", "one value or several separated by commas, each a number above 0"),
         ("rates", "1,", "one value or several separated by commas, each a number above 0"),
@@ -116,6 +119,8 @@ def test_wrong_texts_are_answered_with_the_rule(key: str, text: str, rule: str):
         ("steps", 1.0),
         ("steps", None),
         ("steps", float("nan")),
+        ("steps", 10**400),
+        ("rate", 10**400),
         ("rate", float("inf")),
         ("rate", False),
         ("rates", ()),
@@ -192,7 +197,7 @@ def test_what_was_added_later_is_stored_only_when_it_differs():
     [
         Some(),
         Some(steps=3, rates=(1e-4, 3e-4), lengths=(2, 9), clip=None, loss="sum", wide=True, sizes=(9,)),
-        Some(dropout=True, kinds=("none", "l1"), title="", rate=1e-300),
+        Some(dropout=True, kinds=("none", "l1"), title="", rate=1e-30),
     ],
 )
 def test_json_and_back(values: Some):

@@ -242,7 +242,7 @@ def test_reading_writes_nothing(tmp_path: Path):
     store = Store.open(tmp_path)
     assert states(store) == [(ONE, State.FINISHED)] and len(store.done()) == 1 and store.failures() == []
     assert contents(tmp_path)["results.db"] == before["results.db"]
-    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+    with pytest.raises(UsageError, match="readonly"):
         store.add(TRAINING, [trained(TWO)])
 
 

@@ -1,8 +1,11 @@
 """The experiments of one command: planned, run, resumed, shown."""
 
+import os
 import shutil
 import sqlite3
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,7 @@ from humboldt import study as module
 from humboldt.errors import Interrupted, RunError, UsageError
 from humboldt.events import Progress
 from humboldt.locks import Lock
-from humboldt.store import State, Store
+from humboldt.store import State, Store, checkpoint_folder
 from humboldt.study import Study, stop_on_interrupt
 from humboldt.suites.reading import upgrade
 
@@ -195,6 +198,31 @@ def test_weights_come_before_rows_and_rows_before_checkpoints_go(
     monkeypatch.setattr(shutil, "rmtree", remove)
     run(plan(tmp_path), keep="all")
     assert order == ["weights", "weights", "rows", "checkpoints"]
+
+
+def test_what_a_killed_process_left_of_finished_trainings_is_removed(clockwork: Clockwork, tmp_path: Path):
+    study = plan(tmp_path, seeds=3)
+    run(study)
+    ((training, members),) = [(e.training, e.members) for e in study.experiments]
+    group, other = (checkpoint_folder(tmp_path, training, chosen) for chosen in (members[1:], [*members, {"seed": 9}]))
+    for folder in (group, other):
+        checkpoints.write(folder / "done-000000001.ckpt", {}, {})
+    lock = tmp_path / "locks" / f"{training.key}.lock"
+    lock.write_text("")
+    with holding(lock):
+        run(plan(tmp_path, seeds=3))
+        assert group.exists()  # somebody works on this training
+    run(plan(tmp_path, seeds=3))
+    assert not group.exists() and not lock.exists() and clockwork.trained == [3]
+    assert other.exists()  # of more members: it may be half done
+
+
+@contextmanager
+def holding(path: Path) -> Iterator[None]:
+    lock = Lock(path)
+    assert lock.claim()
+    yield
+    os.close(lock._file)  # as a kill does: the file stays  # pyright: ignore
 
 
 def test_what_another_process_works_on_is_left_to_it(

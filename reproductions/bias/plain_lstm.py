@@ -80,7 +80,7 @@ def train(seed, arguments):
     device, length = arguments.device, arguments.l
     model = LSTM(arguments.hidden, arguments.attention, arguments.vocabulary).to(device)
     source = torch.tensor([[SYMBOL] * length + [END]], device=device)
-    told = torch.tensor([[END] + [SYMBOL] * l], device=device)
+    told = torch.tensor([[END] + [SYMBOL] * length], device=device)
     optimiser = torch.optim.Adam(model.parameters(), lr=1.0)
     begin, losses = time.time(), []
     for k in range(arguments.updates):

@@ -2,6 +2,7 @@
 
 __version__ = "0.2.0"
 
+from humboldt.kept import load as load
 from humboldt.plugins import register as register
 from humboldt.study import Study as Study
 from humboldt.study import plan as plan

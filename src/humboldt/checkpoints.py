@@ -52,6 +52,8 @@ def write(path: Path, arrays: Mapping[str, np.ndarray], about: Mapping[str, Any]
             file.write(digest.digest())
             file.flush()
             os.fsync(file.fileno())
+        if path.is_dir():  # whoever made a folder of this name may want it back
+            path.rename(path.with_name(f"{path.name}.folder-{uuid.uuid4().hex}"))
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)

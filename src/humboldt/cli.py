@@ -17,10 +17,11 @@ from humboldt._progress import Progress as Bar
 from humboldt._progress import progress
 from humboldt.errors import HumboldtError, Interrupted, MissingExtra, UsageError, is_out_of_memory
 from humboldt.events import AbstractSink, Event, Progress
+from humboldt.kept import load
 from humboldt.plugins import load_files, load_installed
 from humboldt.prove_command import prove
 from humboldt.report.tables import Table, as_csv, as_json, as_text
-from humboldt.report.words import counted, duration
+from humboldt.report.words import counted, duration, file_size
 from humboldt.score_command import score
 from humboldt.store import Store
 from humboldt.study import Study, plan, stop_on_interrupt
@@ -127,7 +128,9 @@ def run(
     set_: Settings = [],  # noqa: B006
     out: Out = Path("results"),
     save_every: Annotated[float, typer.Option(min=0, help="Seconds between checkpoints.")] = 30.0,
-    keep: Annotated[Kept, typer.Option(help="Which trained members to keep.")] = Kept.BEST,
+    keep: Annotated[
+        Kept, typer.Option(help="Which trained members to keep: best by the suite's measure, all, none.")
+    ] = Kept.BEST,
     plugin: Plugins = [],  # noqa: B006
     no_estimate: Annotated[bool, typer.Option("--no-estimate", help="Do not measure how long it will take.")] = False,
     dry_run: Annotated[
@@ -143,7 +146,16 @@ def run(
     _announce(study, with_estimate=not no_estimate)
     if not dry_run:
         _execute(study, save_every, keep)
+        _tell_kept(study)
         print(study.table())
+
+
+def _tell_kept(study: Study) -> None:
+    """How large what was kept is."""
+    sizes = [path.stat().st_size for path in (study.out / "weights").glob("*/*.weights")]
+    if sizes:
+        kept = f"{counted(len(sizes), 'trained member')}, {file_size(sum(sizes))}"
+        print(f"Kept in `{study.out / 'weights'}`: {kept}.", file=sys.stderr)
 
 
 def _planned(
@@ -159,21 +171,20 @@ def _planned(
     return plan(suite, tasks=tasks, models=models, preset=preset, seeds=seeds, settings=changes, out=out)
 
 
-def parse_assignments(assignments: Sequence[str]) -> dict[str, str]:
+def parse_assignments(assignments: Sequence[str], option: str = "--set") -> dict[str, str]:
     """`["steps=100"]` to `{"steps": "100"}`.
 
     >>> parse_assignments(["steps=100", "train_lengths=1,20"])
     {'steps': '100', 'train_lengths': '1,20'}
     """
     parsed: dict[str, str] = {}
+    example = f"{option} {'steps=100' if option == '--set' else 'seed=0'}"
     for assignment in assignments:
         key, equals, value = (part.strip() for part in assignment.partition("="))
         if not equals or not key:
-            raise UsageError(
-                f"--set got {assignment!r}, which is not of the form key=value. Write e.g. --set steps=100."
-            )
+            raise UsageError(f"{option} got {assignment!r}, which is not of the form key=value. Write e.g. {example}.")
         if parsed.get(key, value) != value:
-            raise UsageError(f"--set {key} was given twice, as {parsed[key]!r} and as {value!r}. Give it once.")
+            raise UsageError(f"{option} {key} was given twice, as {parsed[key]!r} and as {value!r}. Give it once.")
         parsed[key] = value
     return parsed
 
@@ -222,6 +233,47 @@ def show(
         print(as_csv(records), end="")
     else:
         print(as_text(tables) or "No results yet.")
+
+
+@app.command()
+def inspect(
+    folder: Annotated[Path, typer.Argument(help="A folder with results.", metavar="DIR")],
+    input_: Annotated[str, typer.Option("--input", help="A string: symbols with spaces between them.")],
+    suite: Annotated[str | None, typer.Option(help="The suite, e.g. chomsky.")] = None,
+    task: Annotated[str | None, typer.Option(help="The task, e.g. parity_check.")] = None,
+    model: Annotated[str | None, typer.Option(help="The model, e.g. rnn.")] = None,
+    member: Annotated[
+        list[str], typer.Option(help="Which of several kept members: key=value, may be repeated; or best.")
+    ] = [],  # noqa: B006
+    set_: Annotated[
+        list[str],
+        typer.Option("--set", help="Which of several trainings: key=value; may be repeated.", metavar="KEY=VALUE"),
+    ] = [],  # noqa: B006
+    as_records: Annotated[bool, typer.Option("--json", help="Print JSON, with all numbers.")] = False,
+    plugin: Plugins = [],  # noqa: B006
+) -> None:
+    """Show what a kept member answers to a string, and what happens inside it."""
+    load_files(plugin)
+    chosen = "best" if member == ["best"] else parse_member(member)
+    settings = parse_assignments(set_)
+    found = load(folder, suite=suite, task=task, model=model, member=chosen, settings=settings).inspect(input_)
+    print(json.dumps(found.to_dict(), ensure_ascii=False) if as_records else str(found))
+
+
+def parse_member(assignments: Sequence[str]) -> dict[str, object] | None:
+    """`["seed=1", "penalty=l1"]` to `{"seed": 1, "penalty": "l1"}`: values that are JSON are read so.
+
+    >>> parse_member(["seed=1", "penalty=l1", "learning_rate=1e-3"])
+    {'seed': 1, 'penalty': 'l1', 'learning_rate': 0.001}
+    """
+
+    def value(text: str) -> object:
+        try:
+            return None if text == "none" else json.loads(text)
+        except json.JSONDecodeError:
+            return text
+
+    return {key: value(text) for key, text in parse_assignments(assignments, "--member").items()} or None
 
 
 @app.command()

@@ -19,7 +19,7 @@ from humboldt.identity import Evaluation, Member, canonical
 from humboldt.store import ScoredMember, State, TrainedMember, checkpoint_folder, weights_path
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Experiment, Scored, Scoring
-from humboldt.training.base import AbstractPredictor, AbstractTrained
+from humboldt.training.base import AbstractEngine, AbstractPredictor, AbstractTrained, Job
 
 Keep = Literal["best", "all", "none"]
 
@@ -117,9 +117,7 @@ def _execute(experiment: Experiment, options: Options, sink: AbstractSink) -> Ou
     parts = suite.restore(experiment.training, experiment.evaluations[0])
     engine = suite.engine(parts.contender)
     job = suite.job(parts, experiment.members)
-    if experiment.kept:
-        paths = [weights_path(options.folder, experiment.training, member) for member in experiment.members]
-        predictor = engine.restore(job, [checkpoints.read(path)[0] for path in paths])
+    if experiment.kept and (predictor := _restored(experiment, engine, job, options, sink)):
         return _score_all(suite, experiment, predictor, list(range(len(experiment.members))), (), sink)
     begin = time.monotonic()
     folder = checkpoint_folder(options.folder, experiment.training, experiment.members)
@@ -139,6 +137,18 @@ def _execute(experiment: Experiment, options: Options, sink: AbstractSink) -> Ou
     else:
         kept = _kept(suite, experiment, trained, outcome, options.keep)
     return replace(outcome, weights=kept, checkpoints=folder)
+
+
+def _restored(
+    experiment: Experiment, engine: AbstractEngine, job: Job, options: Options, sink: AbstractSink
+) -> AbstractPredictor | None:
+    """The members from their kept weights; nothing, and a warning, where these cannot be used."""
+    paths = [weights_path(options.folder, experiment.training, member) for member in experiment.members]
+    try:
+        return engine.restore(job, [checkpoints.read(path)[0] for path in paths])
+    except (checkpoints.Damaged, ValueError, KeyError) as error:
+        sink.send(Warned(f"{experiment.name}: kept weights cannot be used: {error} Training again."))
+        return None
 
 
 def _score_all(

@@ -25,6 +25,7 @@ from typing import Any, Literal, TypeVar, Union, dataclass_transform
 from humboldt.errors import UsageError, unknown_name
 
 S = TypeVar("S")
+SMALLEST, LARGEST = 1e-30, 1e30  # numbers other than 0 that networks can compute with
 
 
 class Role(enum.Enum):
@@ -271,8 +272,12 @@ def _checked_number(kind: type, value: Any, field: Field) -> float:
         raise _Wrong
     if kind is int and not isinstance(value, int):
         raise _Wrong
+    if isinstance(value, int) and abs(value) >= 2**63:  # which no array can count
+        raise _Wrong(f"{field.rule()}, and below 2^63")
     if not math.isfinite(value):
         raise _Wrong
+    if value and kind is float and not SMALLEST <= abs(value) <= LARGEST:
+        raise _Wrong(f"{field.rule()}, and 0 or from {SMALLEST:g} to {LARGEST:g} in size, as single precision has it")
     too_small = (field.least is not None and value < field.least) or (field.above is not None and value <= field.above)
     if too_small or (field.most is not None and value > field.most):
         raise _Wrong

@@ -6,16 +6,16 @@ Settings that were renamed since are upgraded in memory when they are read; the 
 """
 
 import enum
-import json
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from humboldt import databases
+from humboldt.databases import BadCell, json_object, json_value, number, text
 from humboldt.errors import UsageError
 from humboldt.identity import Evaluation, Member, Training, canonical, short_hash
 
@@ -185,39 +185,40 @@ class Store:
         self.folder = folder
         self.path = folder / "results.db"
         self._upgrade = upgrade
-        self._read_only = False
+        self._open = databases.open_to_write
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            if self.path.exists():  # asked before anything is written, if it is only the mode of the journal
-                with self._connect_to_read() as db:
-                    self._check(db)
-            self._prepare()
-        except (OSError, sqlite3.OperationalError) as error:
+            if self.path.is_dir():
+                raise IsADirectoryError(f"`{self.path}` is a folder, and should be a file")
+        except OSError as error:
             raise UsageError(
                 f"Results cannot be written to `{folder}`: {error}. Choose a folder that can be written with --out."
             ) from error
-        except sqlite3.DatabaseError as error:
-            raise UsageError(
-                f"`{self.path}` is not a Humboldt database: {error}. Move it away, or choose another folder with --out."
-            ) from error
+        with databases.explained(self.path):
+            if self.path.exists():  # asked before anything is written, if it is only the mode of the journal
+                with databases.open_to_read(self.path) as db:
+                    self._check(db)
+            self._prepare()
 
     @classmethod
     def open(cls, folder: Path, upgrade: Upgrade = as_written) -> "Store":
         """The store of a folder that already has results, for reading only."""
         store = cls.__new__(cls)
-        store.folder, store.path, store._upgrade, store._read_only = folder, folder / "results.db", upgrade, True
-        if not store.path.is_file():
+        store.folder, store.path, store._upgrade = folder, folder / "results.db", upgrade
+        store._open = databases.open_to_read
+        try:
+            is_there = store.path.is_file()
+        except OSError as error:
+            raise UsageError(f"`{folder}` cannot be read: {error}. Give the folder of a run.") from error
+        if not is_there:
             raise UsageError(
                 f"There are no results in `{folder}`: it has no file results.db. "
                 f"Run `humboldt run SUITE --out {folder}` first, or give the folder of an earlier run."
             )
-        try:
-            with store._connect() as db:
-                store._check(db)
-        except sqlite3.DatabaseError as error:
-            raise UsageError(
-                f"`{store.path}` is not a Humboldt database: {error}. Give the folder of a run."
-            ) from error
+        with store._connect() as db:
+            store._check(db)
+            if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise UsageError(f"There are no results in `{folder}`: its file results.db is empty.")
         return store
 
     def _prepare(self) -> None:
@@ -229,44 +230,27 @@ class Store:
 
     def _check(self, db: sqlite3.Connection) -> int:
         """The file's schema; an error if it is not ours, or newer than this program."""
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-        if version > SCHEMA:
+        version, application = (
+            db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("user_version", "application_id")
+        )
+        tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        is_ours = application in (0, APPLICATION)
+        if is_ours and version > SCHEMA:
             raise UsageError(
                 f"`{self.path}` has schema {version}, written by a newer Humboldt; this one knows schemas up "
                 f"to {SCHEMA}. Update Humboldt, or choose another folder with --out."
             )
-        tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        if tables and not tables >= ({"runs", "results"} if version == 1 else {"trainings", "members"}):
-            raise sqlite3.DatabaseError("it belongs to another program")
+        if not is_ours or (tables and not tables >= ({"runs"} if version == 1 else {"trainings"})):
+            raise UsageError(
+                f"`{self.path}` is not a Humboldt database: it belongs to another program. Move it away, or choose "
+                "another folder with --out."
+            )
         return version
 
     @contextmanager
     def _connect(self) -> Iterator[sqlite3.Connection]:
-        if self._read_only:
-            with self._connect_to_read() as db:
-                yield db
-            return
-        with closing(sqlite3.connect(self.path, timeout=60, isolation_level=None)) as db:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = FULL")  # a finished row survives a power cut
-            db.execute("PRAGMA foreign_keys = ON")
+        with databases.explained(self.path), self._open(self.path) as db:
             yield db
-
-    @contextmanager
-    def _connect_to_read(self) -> Iterator[sqlite3.Connection]:
-        """A connection that cannot write. What a killed run has left in its log is read, too: from a copy, where the
-        folder is read-only."""
-        with tempfile.TemporaryDirectory() as copies:
-            try:
-                db = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro", uri=True, timeout=60)
-                db.execute("SELECT count(*) FROM sqlite_master")
-            except sqlite3.OperationalError:
-                for path in (self.path, self.path.with_name("results.db-wal")):
-                    if path.is_file():
-                        (Path(copies) / path.name).write_bytes(path.read_bytes())
-                db = sqlite3.connect(Path(copies) / self.path.name)
-            with closing(db):
-                yield db
 
     def add(
         self,
@@ -323,7 +307,7 @@ class Store:
                 states = db.execute(
                     f"SELECT member, state FROM {table} WHERE {column} = ? AND state != 'failed'", (row.key,)
                 ).fetchall()
-                done.trained.update({member: State(state) for member, state in states})
+                done.trained.update({member: _state(state, table) for member, state in states})
                 if row.is_old:
                     if row.evaluation is not None:
                         key = row.evaluation.key_for(row.training)
@@ -335,7 +319,7 @@ class Store:
                     (row.key,),
                 )
                 for name, setting, version, member in scored.fetchall():
-                    key = Evaluation(name, json.loads(setting), json.loads(version)).key_for(row.training)
+                    key = _evaluation(name, setting, version).key_for(row.training)
                     done.scored.setdefault(key, set()).add(member)
         return all_done
 
@@ -373,7 +357,7 @@ class Store:
                     ).fetchall()
                 about = training.suite, training.task, training.model
                 failures += [
-                    Failure(*about, json.loads(member), json.loads(detail).get("error", ""))
+                    Failure(*about, json_object(member, "member"), str(json_object(detail, "detail").get("error", "")))
                     for member, detail in failed
                 ]
         return failures
@@ -382,16 +366,38 @@ class Store:
         rows = []
         tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if "runs" in tables:
-            old = db.execute("SELECT run, suite, task, model, setting, versions FROM runs ORDER BY rowid")
-            for key, suite, task, model, setting, versions in old.fetchall():
-                training = Training(suite, task, model, "", json.loads(setting), json.loads(versions))
-                rows.append(_Row(key, True, *self._upgrade(Written(training, 1))))
+            old = db.execute("SELECT run, suite, task, model, '', setting, versions, 1 FROM runs ORDER BY rowid")
+            rows += [self._row(*row, is_old=True) for row in old.fetchall()]
         if "trainings" in tables:
-            new = db.execute("SELECT * FROM trainings ORDER BY rowid")
-            for key, suite, task, model, engine, setting, versions, format_ in new.fetchall():
-                training = Training(suite, task, model, engine, json.loads(setting), json.loads(versions))
-                rows.append(_Row(key, False, *self._upgrade(Written(training, format_))))
+            columns = "training, suite, task, model, engine, setting, versions, format"
+            new = db.execute(f"SELECT {columns} FROM trainings ORDER BY rowid")
+            rows += [self._row(*row, is_old=False) for row in new.fetchall()]
         return rows
+
+    def _row(
+        self,
+        key: Any,
+        suite: Any,
+        task: Any,
+        model: Any,
+        engine: Any,
+        setting: Any,
+        versions: Any,
+        format_: Any,
+        *,
+        is_old: bool,
+    ) -> _Row:
+        table = "runs" if is_old else "trainings"
+        names = {"suite": suite, "task": task, "model": model, "engine": engine}
+        training = Training(
+            **{column: text(value, f"{table}.{column}") for column, value in names.items()},
+            setting=json_object(setting, f"{table}.setting"),
+            versions=json_object(versions, f"{table}.versions"),
+        )
+        try:
+            return _Row(key, is_old, *self._upgrade(Written(training, int(number(format_, f"{table}.format")))))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise BadCell(f"{table}.setting of {key} lacks something, or has it in another form ({error!r})") from error
 
 
 def _merged(earlier: Iterable[Result], later: Iterable[Result]) -> tuple[Result, ...]:
@@ -404,6 +410,24 @@ def _merged(earlier: Iterable[Result], later: Iterable[Result]) -> tuple[Result,
     return tuple(by_member.values())
 
 
+def _state(value: Any, table: str) -> State:
+    try:
+        return State(value)
+    except ValueError:
+        states = ", ".join(state.value for state in State)
+        raise BadCell(f"{table}.state holds {value!r}, which is not one of {states}") from None
+
+
+def _evaluation(name: Any, setting: Any, version: Any) -> Evaluation:
+    setting = json_object(setting, "evaluations.setting")
+    return Evaluation(text(name, "evaluations.name"), setting, json_value(version, "evaluations.version"))
+
+
+def _measures(cell: Any, table: str) -> dict[str, float]:
+    column = f"{table}.measures"
+    return {name: number(value, column) for name, value in json_object(cell, column).items()}
+
+
 def _old_scores(db: sqlite3.Connection, row: _Row) -> list[Scores]:
     found = db.execute(
         "SELECT member, state, measures, detail, environment, seconds FROM results WHERE run = ? ORDER BY rowid",
@@ -411,7 +435,12 @@ def _old_scores(db: sqlite3.Connection, row: _Row) -> list[Scores]:
     )
     results = [
         Result(
-            json.loads(member), State(state), json.loads(measures), seconds, json.loads(detail), json.loads(environment)
+            json_object(member, "results.member"),
+            _state(state, "results"),
+            _measures(measures, "results"),
+            number(seconds, "results.seconds"),
+            json_object(detail, "results.detail"),
+            json_object(environment, "results.environment"),
         )
         for member, state, measures, detail, environment, seconds in found.fetchall()
     ]
@@ -429,14 +458,20 @@ def _scores(db: sqlite3.Connection, row: _Row) -> list[Scores]:
     )
     for key, name, setting, version in evaluations.fetchall():
         scored = {
-            member: (State(state), json.loads(measures), json.loads(detail), seconds)
+            member: (
+                _state(state, "scores"),
+                _measures(measures, "scores"),
+                json_object(detail, "scores.detail"),
+                number(seconds, "scores.seconds"),
+            )
             for member, state, measures, detail, seconds in db.execute(
                 "SELECT member, state, measures, detail, seconds FROM scores WHERE evaluation = ?", (key,)
             )
         }
         results = []
         for member, trained, detail, environment, seconds in members:
-            state, own = State(trained), json.loads(detail)
+            state, own = _state(trained, "members"), json_object(detail, "members.detail")
+            seconds = number(seconds, "members.seconds")
             if state is State.FINISHED:
                 if member not in scored:  # trained, but not asked about yet
                     continue
@@ -444,6 +479,9 @@ def _scores(db: sqlite3.Connection, row: _Row) -> list[Scores]:
                 seconds, own = seconds + extra, {**own, **more}
             else:
                 measures = {}
-            results.append(Result(json.loads(member), state, measures, seconds, own, json.loads(environment)))
-        found.append(Scores(row.training, Evaluation(name, json.loads(setting), json.loads(version)), tuple(results)))
+            which = json_object(member, "members.member")
+            results.append(
+                Result(which, state, measures, seconds, own, json_object(environment, "members.environment"))
+            )
+        found.append(Scores(row.training, _evaluation(name, setting, version), tuple(results)))
     return found

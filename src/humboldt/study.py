@@ -1,5 +1,6 @@
 """The experiments of one command: planned, estimated, run, resumed, shown."""
 
+import itertools
 import shutil
 import signal
 import threading
@@ -20,13 +21,14 @@ from humboldt.locks import Lock
 from humboldt.plugins import load_installed
 from humboldt.report.tables import as_text
 from humboldt.report.words import gigabytes
-from humboldt.store import Done, Scores, State, Store, weights_path
+from humboldt.store import Done, Scores, State, Store, checkpoint_folder, weights_path
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Experiment, Request
 from humboldt.suites.departures import departures, sentence
 from humboldt.suites.reading import records, tables, upgrade
 
 MOST_GROUPS = 16  # in which members are trained one group after the other
+MOST_TIDIED = 100  # members of a training of which all groups are looked for
 WAIT_SECONDS = 0.5  # between looks at what other processes work on
 
 
@@ -135,11 +137,18 @@ class Study:
         store = self.store  # an error here, before the work, if the folder cannot be written
         failures = []
         options = Options(self.out, save_seconds, keep)
-        for outcome in (executor or Here()).run(self._claimed(sinks), options, sinks):
-            if outcome.error is not None:
-                failures.append(f"{outcome.experiment.name}: {type(outcome.error).__name__}: {outcome.error}")
-                sinks(outcome.experiment).send(Warned(f"{failures[-1]} Going on with the other experiments."))
-            self._keep(store, outcome)
+        try:
+            for outcome in (executor or Here()).run(self._claimed(sinks), options, sinks):
+                if outcome.error is not None:
+                    failures.append(f"{outcome.experiment.name}: {type(outcome.error).__name__}: {outcome.error}")
+                    sinks(outcome.experiment).send(Warned(f"{failures[-1]} Going on with the other experiments."))
+                self._keep(store, outcome)
+            self._tidy()
+        except OSError as error:  # of the disk: what is trained is in its checkpoint, what is stored stays
+            raise RunError(
+                f"Results cannot be written to `{self.out}`: {error}. What was stored before is not lost, and what is "
+                "trained is not trained again. Mend the disk or make room, and give the same command again."
+            ) from error
         if failures:
             raise RunError(
                 f"{len(failures)} of {len(self.experiments)} experiments failed: {'; '.join(failures)}. The traceback "
@@ -177,6 +186,28 @@ class Study:
         store.add(training, outcome.trained, outcome.scored, format=self.suite.format)
         if outcome.checkpoints is not None:
             shutil.rmtree(outcome.checkpoints, ignore_errors=True)
+
+    def _tidy(self) -> None:
+        """Removes what killed processes have left of trainings that are done: checkpoints that nobody needs, and locks.
+
+        A checkpoint is of one group of members. Those of other requests may be half done, and stay.
+        """
+        pending = {experiment.training.key for experiment in self.pending()}
+        for experiment in self.experiments:
+            training, members = experiment.training, experiment.members
+            lock = Lock(self.out / "locks" / f"{training.key}.lock")
+            left = set((self.out / "checkpoints").glob(f"{training.key}-*"))
+            if training.key in pending or not (left or lock.path.exists()) or not lock.claim():
+                continue
+            try:
+                # Members are trained together that were missing together, or in halves of these: runs of neighbours.
+                ends = range(len(members) + 1) if len(members) <= MOST_TIDIED else (0, len(members))
+                for first, last in itertools.combinations(ends, 2):
+                    folder = checkpoint_folder(self.out, training, members[first:last])
+                    if folder in left:
+                        shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                lock.release()
 
     def records(self) -> list[dict[str, Any]]:
         """The results of this study as flat records."""

@@ -16,11 +16,12 @@ import numpy as np
 import pytest
 
 from humboldt import settings
+from humboldt.internals import TIME, Internal, blocks
 from humboldt.languages import Batch, Pairs, frame_transduction
 from humboldt.models import models
 from humboldt.models.cells.base import AbstractCell
 from humboldt.models.loop.check import check_gradients
-from humboldt.models.networks.base import AbstractStepwise
+from humboldt.models.networks.base import AbstractInspectable, AbstractStepwise
 from humboldt.models.networks.recurrent import RecurrentNetwork
 from humboldt.problems import ProblemKind
 
@@ -135,6 +136,23 @@ def test_one_token_at_a_time_equals_all_at_once(name: str):
         tokens = jnp.concatenate([tokens_of(LENGTH - slots, slots), jnp.array([0, MARK] * (PADDING // 2), jnp.int32)])
         logits = one_by_one(network, tokens)[:LENGTH]
         np.testing.assert_allclose(logits, read_long(name, slots, 0).logits, rtol=1e-4, atol=1e-5)
+
+
+def test_it_shows_its_internals_and_padding_does_not_change_them(name: str):
+    network = network_of(name)
+    assert isinstance(network, AbstractInspectable)
+    look = eqx.filter_jit(lambda network, tokens, mask: network.inspect(tokens, mask))
+    tokens = jnp.concatenate([tokens_of(9, 2), tokens_of(5, 0)])
+    whole, short = look(network, tokens, jnp.arange(16) < 11), look(network, tokens[:11], jnp.ones(11, bool))
+    assert whole.keys() == short.keys() and whole
+    for what, seen in short.items():
+        assert seen.axes.count(TIME) == 1 and len(seen.axes) == seen.values.ndim, what
+        assert not seen.labels or len(seen.labels) == seen.values.shape[-1], what
+        time = seen.axes.index(TIME)
+        assert seen.values.shape[time] == 11, what
+        padded = whole[what].values[tuple(slice(size) for size in seen.values.shape)]  # memories have more room
+        np.testing.assert_allclose(padded, seen.values, rtol=1e-4, atol=1e-5, err_msg=what)
+        assert list(blocks(what, Internal(np.asarray(seen.values), seen.axes, seen.labels), 11))
 
 
 def test_the_output_depends_on_the_input(name: str):

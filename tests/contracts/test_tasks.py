@@ -2,6 +2,7 @@
 
 import pytest
 
+from humboldt.errors import UsageError
 from humboldt.languages import tasks
 
 
@@ -11,6 +12,16 @@ def test_the_oracle_agrees_with_the_worked_examples(name: str):
     assert task.examples
     for source, target in task.examples:
         assert task.oracle(source.split()) == target.split(), source
+
+
+@pytest.mark.parametrize("name", tasks.names())
+def test_the_oracle_refuses_what_is_not_in_its_alphabet(name: str):
+    task = tasks.get(name)()
+    symbols = task.examples[0][0].split()
+    for position in {0, len(symbols) // 2, len(symbols) - 1}:
+        spoilt = [*symbols[:position], "§", *symbols[position + 1 :]]
+        with pytest.raises(UsageError, match=f"Symbol '§' at position {position} is not in the alphabet"):
+            task.oracle(spoilt)
 
 
 @pytest.mark.parametrize("name", tasks.names())

@@ -8,6 +8,8 @@ import numpy as np
 
 from humboldt.errors import UsageError
 
+MOST_SHOWN = 40  # symbols of an alphabet, in an error
+
 
 @dataclass(frozen=True)
 class Alphabet:
@@ -44,8 +46,9 @@ class Alphabet:
             return np.array([self._ids[symbol] for symbol in symbols], np.int32)
         except KeyError as error:
             position = next(i for i, symbol in enumerate(symbols) if symbol not in self._ids)
+            few = self.symbols if len(self.symbols) <= MOST_SHOWN else (*self.symbols[:MOST_SHOWN], "...")
             raise UsageError(
-                f"Symbol {error.args[0]!r} at position {position} is not in the alphabet {' '.join(self.symbols)}. "
+                f"Symbol {error.args[0]!r} at position {position} is not in the alphabet {' '.join(few)}. "
                 "Symbols are separated by single spaces."
             ) from None
 

@@ -11,6 +11,7 @@ What searches for such networks is in `humboldt.mdl.search`. Importing either im
 | `trie` | a corpus as a prefix trie with counts |
 | `corpus_bits` | the bits that write the corpus with the network's help, slow and fast; the sum of both lengths |
 | `steppers` | running a network on long strings |
+| `reading` | a network with the interface of those in `humboldt.models` |
 | `draw`, `convert` | a network as a picture, or as an Equinox model |
 | `machine_words`, `execution_plan`, `state_merging` | what the fast forms are made of |
 | `proofs` | whether a network is right about every string, for all n |

@@ -25,7 +25,7 @@ class CNN:
     position. A string's `∅` sees `num_layers * (kernel_size // 2)` symbols to its left.
     """
 
-    num_layers: int = setting(5, "convolutions, one after the other", "appendix A.2", least=1)
+    num_layers: int = setting(5, "convolutions, one after the other", "appendix A.2", least=1, most=100)
     channels: int = setting(32, "channels of every convolution", "appendix A.2", least=1)
     kernel_size: int = setting(
         3, "time steps that a kernel spans: an odd number", "appendix A.2: the best of 3, 5, 7, 11", least=1

@@ -20,7 +20,11 @@ class LSTMClassifier:
     embedding_size: int = setting(256, "numbers in a word vector", "section 2.3", least=1)
     hidden_size: int = setting(256, "units of every LSTM layer", "section 2.3", least=1)
     num_layers: int = setting(
-        1, "LSTM layers", "section 2.3; one has half of the parameters that the paper prints, two have all", least=1
+        1,
+        "LSTM layers",
+        "section 2.3; one has half of the parameters that the paper prints, two have all",
+        least=1,
+        most=100,
     )
 
     title: ClassVar[str] = "LSTM"

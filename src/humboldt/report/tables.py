@@ -69,4 +69,8 @@ def as_json(records: Sequence[dict[str, Any]]) -> str:
 
 
 def _is_number(text: str) -> bool:
-    return text.strip("* ") == "–" or text.strip("* <").replace(".", "", 1).isdigit()
+    try:
+        float(text.strip("* <").replace("–", "0"))
+    except ValueError:
+        return False
+    return True

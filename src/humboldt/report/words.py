@@ -24,6 +24,17 @@ def gigabytes(count: float) -> str:
     return f"{size:,.0f} GB" if size >= 1000 else f"{max(0.1, size):.1f} GB"
 
 
+def file_size(count: int) -> str:
+    """Bytes of files for people.
+
+    >>> file_size(3), file_size(4096), file_size(2_500_000), file_size(31_000_000_000)
+    ('1 kB', '4 kB', '2.5 MB', '31.0 GB')
+    """
+    if count < 1e6:
+        return f"{max(1, round(count / 1e3))} kB"
+    return f"{count / 1e6:.1f} MB" if count < 1e9 else f"{count / 1e9:,.1f} GB"
+
+
 def duration(seconds: float) -> str:
     """Seconds for people.
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from humboldt import settings
 from humboldt.errors import UsageError, unknown_name
 from humboldt.events import AbstractSink
-from humboldt.identity import Evaluation, Member, Training, canonical
+from humboldt.identity import Evaluation, Member, Training, Version, canonical
 from humboldt.languages import AbstractTask, ProblemKind, tasks
 from humboldt.registry import Entry
 from humboldt.report.tables import Record, Table
@@ -361,8 +361,12 @@ class AbstractSuite(ABC):
             of_task = {f.name: settings.typed_value(f, changes.get(f.name, f.default)) for f in options}
             of_task = {f.stored_name: of_task[f.name][0] if f.role is Role.EACH else of_task[f.name] for f in options}
             setting["task"] = {key: settings.plain(value) for key, value in of_task.items()}
-        versions = {"task": task_entry.version, "model": entry.version}
-        return Training(self.name, task, model, contender.engine, setting, versions)
+        return Training(self.name, task, model, contender.engine, setting, self.versions(task, model))
+
+    def versions(self, task: str, model: str) -> dict[str, Version]:
+        """Of a task and a model, as they are today."""
+        entry = self.model_entry(self.contender(model))
+        return {"task": tasks.entry(f"{self.name}/{task}").version, "model": entry.version}
 
     def restore(self, training: Training, evaluation: Evaluation | None = None) -> Parts:
         """The objects that stored settings describe. Raises a usage error for names that nothing has today."""
@@ -401,8 +405,7 @@ class AbstractSuite(ABC):
 
     def is_current(self, training: Training, evaluation: Evaluation) -> bool:
         """Whether task, model and measure are still the versions that these results were made with."""
-        entry = self.model_entry(self.contender(training.model))
-        versions = {"task": tasks.entry(f"{self.name}/{training.task}").version, "model": entry.version}
+        versions = self.versions(training.task, training.model)
         current = {one.name: one.version for one in self.evaluations(self.protocol(), training.task)}
         return training.versions == versions and current.get(evaluation.name) == evaluation.version
 

@@ -112,6 +112,14 @@ class AbstractProblem(ABC):
         """All that is trained on, where that is a fixed set: each distinct example once, weighted by its frequency."""
         raise UsageError("This problem draws fresh strings at every step: it has no fixed training set.")
 
+    def framed(self, symbols: Sequence[str]) -> Batch:
+        """One string as a model reads it: a batch of one row, whose `target_mask` says at which steps it answers. What
+        is right there is not part of it."""
+        raise UsageError(
+            f"`{type(self).__name__}` does not say how a model reads one string, so that its models cannot be asked "
+            "about strings. Give it a method `framed`; see `humboldt.training.base.AbstractProblem`."
+        )
+
 
 class AbstractPredictor(ABC):
     """Trained members, ready to be asked; somebody else's model is one member.
@@ -161,6 +169,11 @@ class AbstractPredictor(ABC):
         `None` where that cannot be asked of the language; see `humboldt.mdl.proofs.verdict_record` for the rest.
         """
         raise self._lacks("be proved right or wrong")
+
+    def model(self, member: int) -> Any:
+        """One member as a network: it can be called with tokens and mask (see `humboldt.models`), and may show its
+        internals with `inspect(tokens, mask) -> {name: Internal}`."""
+        raise self._lacks("be looked into")
 
     def offers(self, ability: str) -> bool:
         """Whether this predictor can be asked: `offers("nats")`."""

@@ -36,7 +36,7 @@ def test_the_operator_stands_anywhere_with_equal_probability():
         assert_frequency(sum(source.split(" ")[place] == "*" for source, _ in pairs), 10_000, 1 / 6)
 
 
-@pytest.mark.parametrize("source", ["1 0 1", "* 1 1", "1 1 *", "1 * 1 * 1", "1 + 1"])
+@pytest.mark.parametrize("source", ["1 0 1", "* 1 1", "1 1 *", "1 * 1 * 1"])
 def test_not_a_product(source: str):
     with pytest.raises(UsageError, match=r"is not two binary numbers around one '\*'"):
         oracle(TASK, source)

@@ -35,7 +35,7 @@ def test_all_solutions_are_equally_likely(length: int):
         assert_frequency(targets.count(z), 5000, 1 / 5)
 
 
-@pytest.mark.parametrize("source", ["1 + 2 = 3", "z + z = 2", "z + 1 2 4", "z * 2 = 1", "z + 1 = z", "1 = z"])
+@pytest.mark.parametrize("source", ["1 + 2 = 3", "z + z = 2", "z + 1 2 4", "z + 1 = z", "1 = z", "z"])
 def test_not_an_equation(source: str):
     with pytest.raises(UsageError, match="is not an equation with one unknown"):
         oracle(TASK, source)

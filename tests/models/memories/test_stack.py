@@ -90,7 +90,7 @@ def test_push_and_pop_reverse_any_string_exactly():
 
 def test_internals_show_push_then_pop():
     found = reverser().inspect(jnp.array([0, 1, 2, 2], jnp.int32), jnp.ones(4, bool))  # pyright: ignore
-    probabilities, _ = found["actions"]
+    probabilities = found["actions"].values
     np.testing.assert_array_equal(probabilities[:, 0].argmax(-1), [PUSH, PUSH, POP, POP])
-    _, stack = found["states"]
-    np.testing.assert_allclose(stack[1, 0, :2], [[0, 1], [1, 0]], atol=1e-5)  # b on top of a
+    assert found["actions"].labels == ("push", "pop", "no-op") and found["stack"].axes[0] == "time"
+    np.testing.assert_allclose(found["stack"].values[1, 0, :2], [[0, 1], [1, 0]], atol=1e-5)  # b on top of a

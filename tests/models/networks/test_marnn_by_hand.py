@@ -67,5 +67,5 @@ def test_it_knows_it_as_a_model_too(string: str):
 def test_inspection_shows_what_it_does_to_its_stack():
     model = jax.tree.map(lambda x: jnp.asarray(x) if isinstance(x, np.ndarray) else x, bracket_counter())
     tokens = jnp.asarray([0, *get("dyck_1").input_alphabet.encode("(())()")], jnp.int32)
-    pushes = model.inspect(tokens, jnp.ones(len(tokens), bool))["actions"][0][:, 0]
+    pushes = model.inspect(tokens, jnp.ones(len(tokens), bool))["actions"].values[:, 0]
     np.testing.assert_allclose(pushes, [0, 1, 1, 0, 0, 1, 0], atol=1e-6)

@@ -17,11 +17,10 @@ def test_a_relu_before_the_readout(model: type[LSTM | RNN], has_negative: bool):
         model(hidden_size=6, relu_readout=relu).build(3, 2, num_symbols=2, key=jax.random.key(0))
         for relu in (False, True)
     )
-    hidden = plain.inspect(tokens, mask)["states"][0]
+    hidden = plain.inspect(tokens, mask)["hidden"].values
     assert bool((hidden < 0).any()) is has_negative
     expected = jax.vmap(plain.readout)(jnp.maximum(hidden, 0))
-    for logits in (with_relu(tokens, mask), with_relu.inspect(tokens, mask)["logits"]):
-        np.testing.assert_allclose(logits, expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(with_relu(tokens, mask), expected, rtol=1e-5, atol=1e-6)
     assert np.allclose(plain(tokens, mask), expected) is not has_negative
     first = with_relu.step(with_relu.start(tokens), tokens[0])[1]
     np.testing.assert_allclose(first, expected[0], rtol=1e-5, atol=1e-6)

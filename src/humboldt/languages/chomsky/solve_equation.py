@@ -41,7 +41,7 @@ class SolveEquation(AbstractTransduction):
 
     def oracle(self, symbols: Sequence[str]) -> list[str]:
         """Tries all five values."""
-        *left, equals, right = symbols
+        left, equals, right = symbols[:-2], "".join(symbols[-2:-1]), "".join(symbols[-1:])
         if left.count("z") != 1 or equals != "=" or right not in DIGITS or "*" in left:
             raise UsageError(
                 f"{' '.join(symbols)!r} is not an equation with one unknown: an expression of digits, '+', '-' and "

@@ -7,6 +7,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
+from humboldt.internals import TIME, Internal
 from humboldt.models.layers.linear import Linear
 
 
@@ -49,6 +50,11 @@ class AbstractCell(eqx.Module):
     def __call__(self, state: Any, drive: Float[Array, " drive"]) -> tuple[Any, Float[Array, " hidden"]]:
         """One step."""
 
+    def internals(self, states: Any, outputs: Float[Array, "time hidden"]) -> dict[str, Internal]:
+        """What can be seen of the states and outputs of all steps, which have a leading axis of time."""
+        del states
+        return {"outputs": Internal(outputs, (TIME, "unit"))}
+
 
 class AbstractController(AbstractCell):
     """A cell that can hold a memory: one layer on the input, one on the hidden state.
@@ -58,7 +64,7 @@ class AbstractController(AbstractCell):
 
     input: eqx.AbstractVar[Linear]
     recurrent: eqx.AbstractVar[Linear]
-    num_vectors: ClassVar[int]  # of the state
+    vectors: ClassVar[tuple[str, ...]]  # of the state: what each is called
 
     @property
     def hidden_size(self) -> int:
@@ -75,4 +81,8 @@ class AbstractController(AbstractCell):
 
     def init_state(self, extent: Extent) -> tuple[Float[Array, " hidden"], ...]:
         del extent
-        return tuple(jnp.zeros(self.hidden_size, self.recurrent.weight.dtype) for _ in range(self.num_vectors))
+        return tuple(jnp.zeros(self.hidden_size, self.recurrent.weight.dtype) for _ in self.vectors)
+
+    def internals(self, states: Any, outputs: Float[Array, "time hidden"]) -> dict[str, Internal]:
+        del outputs  # which are the hidden states
+        return {name: Internal(vector, (TIME, "unit")) for name, vector in zip(self.vectors, states, strict=True)}

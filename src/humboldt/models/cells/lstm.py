@@ -60,7 +60,7 @@ class LSTMCell(AbstractController):
     input: Linear
     recurrent: Linear
     forget_offset: float = eqx.field(static=True)
-    num_vectors: ClassVar[int] = 2
+    vectors: ClassVar[tuple[str, ...]] = ("hidden", "cell")
 
     def __call__(self, state: Any, drive: Float[Array, " drive"]) -> tuple[Any, Float[Array, " hidden"]]:
         hidden, memory = state

@@ -19,7 +19,7 @@ class RNNCell(AbstractController):
     input: Linear
     recurrent: Linear
     activation: Activation = eqx.field(static=True)
-    num_vectors: ClassVar[int] = 1
+    vectors: ClassVar[tuple[str, ...]] = ("hidden",)
 
     def __call__(self, state: Any, drive: Float[Array, " hidden"]) -> tuple[Any, Float[Array, " hidden"]]:
         activation = jax.nn.relu if self.activation == "relu" else jnp.tanh

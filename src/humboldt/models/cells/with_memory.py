@@ -3,8 +3,10 @@
 from typing import Any
 
 import equinox as eqx
+import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from humboldt.internals import Internal
 from humboldt.models.cells.base import AbstractCell, AbstractController, Extent
 from humboldt.models.cells.lstm import normal_lstm_cell
 from humboldt.models.cells.rnn import normal_rnn_cell
@@ -25,6 +27,11 @@ class AbstractMemoryCell(AbstractCell):
 
     def init_state(self, extent: Extent) -> tuple[Any, Any]:
         return self.controller.init_state(extent), self.memory.init(extent)
+
+    def internals(self, states: Any, outputs: Float[Array, "time hidden"]) -> dict[str, Internal]:
+        inner, memories = states
+        actions = jax.vmap(self.memory.actions)(outputs)
+        return {**self.controller.internals(inner, outputs), **self.memory.internals(memories, actions)}
 
 
 class MemoryCell(AbstractMemoryCell):

@@ -25,7 +25,7 @@ def look_up(table: Float[Array, "row out"], rows: Int[Array, "*any"]) -> Float[A
         zero = 0 * jax.lax.stop_gradient(table[0, 0])
         return (jax.nn.one_hot(rows, len(table), dtype=table.dtype) + zero) @ table
     # In single precision, in which accelerators add up faster (and better) than in half.
-    return table.astype(jnp.float32).at[rows].get(mode="promise_in_bounds").astype(table.dtype)
+    return jnp.asarray(table, jnp.float32).at[rows].get(mode="promise_in_bounds").astype(table.dtype)
 
 
 class Linear(eqx.Module):

@@ -8,6 +8,7 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float
 
+from humboldt.internals import Internal
 from humboldt.models.cells.base import Extent
 
 #: For functions that move a memory: of them only the memory before is kept for gradients, and what was moved where is
@@ -35,3 +36,7 @@ class AbstractMemory(eqx.Module):
     @abstractmethod
     def act(self, memory: Any, actions: Any) -> Any:
         """The memory afterwards."""
+
+    @abstractmethod
+    def internals(self, memories: Any, actions: Any) -> dict[str, Internal]:
+        """What can be seen of the memories and actions of all steps, which have a leading axis of time."""

@@ -1,10 +1,13 @@
 """The memories of Suzgun et al. (2019): a stack without a NO-OP, and a ring."""
 
+from typing import ClassVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from humboldt.internals import TIME, Internal
 from humboldt.models.cells.base import Extent
 from humboldt.models.layers.linear import Linear, uniform_linear
 from humboldt.models.memories.base import AbstractMemory
@@ -21,13 +24,12 @@ class AbstractCells(AbstractMemory):
     action: Linear
     most_cells: int = eqx.field(static=True)
     read_size: int = eqx.field(static=True)
+    moves: ClassVar[tuple[str, ...]]
 
-    def __init__(
-        self, hidden_size: int, *, cell_size: int, most_cells: int, num_actions: int, key: PRNGKeyArray
-    ) -> None:
+    def __init__(self, hidden_size: int, *, cell_size: int, most_cells: int, key: PRNGKeyArray) -> None:
         k_value, k_action = jax.random.split(key)
         self.value = uniform_linear(hidden_size, cell_size, key=k_value)
-        self.action = uniform_linear(hidden_size, num_actions, key=k_action)
+        self.action = uniform_linear(hidden_size, len(self.moves), key=k_action)
         self.most_cells = most_cells
         self.read_size = cell_size
 
@@ -37,12 +39,23 @@ class AbstractCells(AbstractMemory):
     def actions(self, hidden: Float[Array, " hidden"]) -> tuple[Float[Array, " action"], Float[Array, " cell"]]:
         return jax.nn.softmax(self.action(hidden)), jax.nn.sigmoid(self.value(hidden))
 
+    def internals(self, memories: Float[Array, "time cells cell"], actions: tuple[Array, Array]) -> dict[str, Internal]:
+        """Place 0 is the cell that the controller sees."""
+        probabilities, values = actions
+        return {
+            "actions": Internal(probabilities, (TIME, "action"), self.moves),
+            "written": Internal(values, (TIME, "cell")),
+            "memory": Internal(memories, (TIME, "place", "cell")),
+        }
+
 
 class PushPopStack(AbstractCells):
     """`new[i] = push * old[i - 1] + pop * old[i + 1]`, where `old[-1]` is the value and below the bottom is zero."""
 
+    moves: ClassVar[tuple[str, ...]] = ("push", "pop")
+
     def __init__(self, hidden_size: int, *, cell_size: int, most_cells: int, key: PRNGKeyArray) -> None:
-        super().__init__(hidden_size, cell_size=cell_size, most_cells=most_cells, num_actions=2, key=key)
+        super().__init__(hidden_size, cell_size=cell_size, most_cells=most_cells, key=key)
 
     def init(self, extent: Extent) -> Float[Array, "cells cell"]:
         """Empty. A step pushes at most one cell."""
@@ -62,8 +75,10 @@ class RotatingTape(AbstractCells):
     round the end of the ring, between its last cell and the first, set to zero.
     """
 
+    moves: ClassVar[tuple[str, ...]] = ("left", "right", "stay", "pop right", "pop left")
+
     def __init__(self, hidden_size: int, *, cell_size: int, most_cells: int, key: PRNGKeyArray) -> None:
-        super().__init__(hidden_size, cell_size=cell_size, most_cells=most_cells, num_actions=5, key=key)
+        super().__init__(hidden_size, cell_size=cell_size, most_cells=most_cells, key=key)
 
     def init(self, extent: Extent) -> Float[Array, "cells cell"]:
         """Empty. A step moves by one cell, to the left or to the right."""

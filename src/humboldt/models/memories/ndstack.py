@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from humboldt.internals import TIME, Internal
 from humboldt.models.cells.base import Extent
 from humboldt.models.layers.linear import Linear
 from humboldt.models.memories.base import AbstractMemory
@@ -199,6 +200,17 @@ class NDStack(AbstractMemory):
             table=memory.table.append(memory.time + 1, latest.reshape(memory.top.shape)),
             log_weight=memory.log_weight + jnp.log(jnp.maximum(total, SMALLEST)),
         )
+
+    def internals(self, memories: Stacks, actions: Actions) -> dict[str, Internal]:
+        """How likely each symbol and state of the automaton are on top; and how likely each kind of move is, whatever
+        the node that it is made from."""
+        kinds = (actions.push, actions.replace, actions.pop)
+        nodes = self.num_states * self.num_symbols
+        moves = jnp.stack([kind.reshape(len(kind), -1).sum(1) for kind in kinds], 1) / (1 if self.fading else nodes)
+        return {
+            "actions": Internal(moves, (TIME, "action"), ("push", "replace", "pop")),
+            "top": Internal(memories.now, (TIME, "symbol", "state")),
+        }
 
 
 @jax.custom_vjp

@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from humboldt.internals import TIME, Internal
 from humboldt.models.cells.base import Extent
 from humboldt.models.layers.linear import Linear
 from humboldt.models.memories.base import AbstractMemory, recomputed
@@ -49,6 +50,16 @@ class Stack(AbstractMemory):
         self, memory: Float[Array, "stack depth cell"], actions: tuple[Array, Array]
     ) -> Float[Array, "stack depth cell"]:
         return _moved(memory, *actions)
+
+    def internals(
+        self, memories: Float[Array, "time stack depth cell"], actions: tuple[Array, Array]
+    ) -> dict[str, Internal]:
+        probabilities, values = actions
+        return {
+            "actions": Internal(probabilities, (TIME, "stack", "action"), ("push", "pop", "no-op")),
+            "pushed": Internal(values, (TIME, "stack", "cell")),
+            "stack": Internal(memories, (TIME, "stack", "depth", "cell")),
+        }
 
 
 @recomputed

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from humboldt.internals import TIME, Internal
 from humboldt.models.cells.base import Extent
 from humboldt.models.layers.linear import Linear
 from humboldt.models.memories.base import AbstractMemory, recomputed
@@ -100,6 +101,16 @@ class Tape(AbstractMemory):
     def act(self, memory: Tapes, actions: tuple[Array, Array]) -> Tapes:
         move = recomputed(partial(_moved, jumps_write=self.jumps_write))
         return memory._replace(cells=move(memory, *actions))
+
+    def internals(self, memories: Tapes, actions: tuple[Array, Array]) -> dict[str, Internal]:
+        """Place 0 of a tape is the one below the head."""
+        probabilities, values = actions
+        names = ("stay", "left", "right", "jump left", "jump right")
+        return {
+            "actions": Internal(probabilities, (TIME, "tape", "action"), names),
+            "written": Internal(values, (TIME, "tape", "cell")),
+            "tape": Internal(memories.cells, (TIME, "tape", "place", "cell")),
+        }
 
 
 def _moved(

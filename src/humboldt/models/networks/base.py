@@ -1,10 +1,13 @@
 """What networks can do, beside being called."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import equinox as eqx
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from humboldt.internals import TIME, Internal
 
 Tokens = Int[Array, " time"]
 Mask = Bool[Array, " time"]
@@ -35,8 +38,26 @@ class AbstractStepwise(eqx.Module):
         """One token in, the next state and the logits after that token out."""
 
 
-class AbstractAtOnce(eqx.Module):
-    """A network that reads all tokens at once, and can show its internals."""
+class AbstractInspectable(eqx.Module):
+    """A network that shows what happens inside it: `humboldt.load` and `humboldt inspect` ask for it."""
+
+    @abstractmethod
+    def inspect(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> dict[str, Internal]:
+        """What happens inside while these tokens are read, by name."""
+
+
+class AbstractAtOnce(AbstractInspectable):
+    """A network that reads all tokens at once.
+
+    `axes` names the axes of what `run` notes; `seen` are the tokens that a token attends to.
+    """
+
+    axes: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **dict.fromkeys(
+            ("attention", "encoder_attention", "decoder_attention", "cross_attention"), ("layer", "head", TIME, "seen")
+        ),
+        "states": ("layer", TIME, "width"),
+    }
 
     @abstractmethod
     def run(
@@ -50,6 +71,6 @@ class AbstractAtOnce(eqx.Module):
         """Logits at every position. With a key, dropout is on."""
         return self.run(tokens, mask, key)[0]
 
-    def inspect(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> dict[str, Array]:
-        """What happened inside, by name; see `run`."""
-        return self.run(tokens, mask, None)[1]
+    def inspect(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> dict[str, Internal]:
+        notes = self.run(tokens, mask, None)[1]
+        return {name: Internal(values, self.axes[name]) for name, values in notes.items()}

@@ -1,19 +1,22 @@
 """The LSTM classifiers of *Targeted syntactic evaluations with pseudo-languages*."""
 
-import equinox as eqx
+from typing import Any
+
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Shaped
 
+from humboldt.internals import TIME, Internal
 from humboldt.models.cells.base import Extent
 from humboldt.models.cells.lstm import LSTMCell
 from humboldt.models.layers.embedding import NormalEmbedding
 from humboldt.models.layers.linear import Linear
 from humboldt.models.loop.unroll import unroll, unroll_symbols
+from humboldt.models.networks.base import AbstractInspectable
 from humboldt.models.networks.pooling import at_every_step, at_last
 
 
-class LSTMClassifierNetwork(eqx.Module):
+class LSTMClassifierNetwork(AbstractInspectable):
     """Word vectors, LSTM layers, and a linear layer on the last layer's state after the last real token."""
 
     embedding: NormalEmbedding
@@ -31,8 +34,20 @@ class LSTMClassifierNetwork(eqx.Module):
             _, values = unroll(cell, state, values)
         return at_every_step(self.readout(at_last(values, mask)), mask)
 
+    def inspect(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> dict[str, Internal]:
+        """Of every layer: its hidden state and its memory cell after every step."""
+        xs, layers = self.embedding(tokens), []
+        for cell in self.cells:
+            states = _states(cell, xs, mask)
+            layers.append(states)
+            xs = states[0]
+        axes = ("layer", TIME, "unit")
+        return {
+            name: Internal(jnp.stack(vectors), axes) for name, *vectors in zip(LSTMCell.vectors, *layers, strict=True)
+        }
 
-class BiLSTMClassifierNetwork(eqx.Module):
+
+class BiLSTMClassifierNetwork(AbstractInspectable):
     """One LSTM reads forwards and another backwards; a linear layer reads the last states of both."""
 
     embedding: NormalEmbedding
@@ -59,8 +74,32 @@ class BiLSTMClassifierNetwork(eqx.Module):
             states = list(jax.vmap(last)(jax.tree.map(lambda a, b: jnp.stack([a, b]), *cells), both))
         return at_every_step(self.readout(jnp.concatenate(states)), mask)
 
+    def inspect(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> dict[str, Internal]:
+        """Of each reader: its hidden state and its memory cell after it has read the token, which the one that reads
+        backwards does from the right."""
+        found = {}
+        for direction, cell in (("forwards", self.forwards), ("backwards", self.backwards)):
+            is_backwards = direction == "backwards"
+            read = reversed_within(tokens, mask) if is_backwards else tokens
+            states = _states(cell, self.embedding(read), mask)
+            for name, vectors in zip(LSTMCell.vectors, states, strict=True):
+                in_order = reversed_within(vectors, mask) if is_backwards else vectors
+                found[f"{direction} {name}"] = Internal(in_order, (TIME, "unit"))
+        return found
 
-def reversed_within(tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> Int[Array, " time"]:
-    """The real tokens in reverse; padding stays where it is, so the backward reader begins at the last real token."""
+
+def _states(cell: LSTMCell, xs: Float[Array, "time in"], mask: Bool[Array, " time"]) -> tuple[Array, ...]:
+    """All vectors of the state after every step."""
+
+    def step(state: Any, x: Array) -> tuple[Any, Any]:
+        state, _ = cell(state, cell.project(x))
+        return state, state
+
+    return jax.lax.scan(step, cell.init_state(Extent.of(mask)), xs)[1]
+
+
+def reversed_within(tokens: Shaped[Array, "time *rest"], mask: Bool[Array, " time"]) -> Shaped[Array, "time *rest"]:
+    """What stands at the real tokens, in reverse; padding stays where it is, so that the backward reader begins at the
+    last real token."""
     steps = jnp.arange(len(tokens))
     return tokens[jnp.where(mask, mask.sum() - 1 - steps, steps)]

@@ -8,17 +8,18 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from humboldt.internals import Internal
 from humboldt.models.cells.base import AbstractCell, AbstractController, Extent
-from humboldt.models.cells.with_memory import AbstractMemoryCell, normal_memory_cell, uniform_marnn_cell
+from humboldt.models.cells.with_memory import normal_memory_cell, uniform_marnn_cell
 from humboldt.models.layers.linear import Linear, uniform_linear
 from humboldt.models.loop.one_table import unroll_over_one_table
 from humboldt.models.loop.unroll import unroll_symbols
 from humboldt.models.memories.base import AbstractMemory
-from humboldt.models.networks.base import AbstractStepwise, Mask, Tokens
+from humboldt.models.networks.base import AbstractInspectable, AbstractStepwise, Mask, Tokens
 from humboldt.models.options.recurrent import ControllerName
 
 
-class RecurrentNetwork(AbstractStepwise):
+class RecurrentNetwork(AbstractStepwise, AbstractInspectable):
     """A cell and a readout.
 
     - `num_symbols`: how many token ids are input symbols; larger ids are the marks that follow an input (`∅`).
@@ -47,17 +48,15 @@ class RecurrentNetwork(AbstractStepwise):
             _, hidden = unroll_symbols(self.cell, state, vectors, tokens)
         return jax.vmap(self._logits)(hidden)
 
-    def inspect(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> dict[str, Any]:
-        """What happens inside while these tokens are read: `states` (of the cell, after every step: hidden states and
-        memory contents) and, where there is a memory, the `actions` on it, each with a leading axis of time."""
-        actions = self.cell.memory.actions if isinstance(self.cell, AbstractMemoryCell) else None
+    def inspect(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> dict[str, Internal]:
+        """The states of the cell after every step and, where it holds a memory, its contents and the actions on it."""
 
-        def step(state: Any, x: Array) -> tuple[Any, dict[str, Any]]:
+        def step(state: Any, x: Array) -> tuple[Any, tuple[Any, Array]]:
             state, hidden = self.cell(state, self.cell.project(x))
-            internals = {"states": state, "logits": self._logits(hidden)}
-            return state, internals if actions is None else {**internals, "actions": actions(hidden)}
+            return state, (state, hidden)
 
-        return jax.lax.scan(step, self.start(tokens, mask), self._one_hot(tokens))[1]
+        _, (states, outputs) = jax.lax.scan(step, self.start(tokens, mask), self._one_hot(tokens))
+        return self.cell.internals(states, outputs)
 
     def start(self, tokens: Tokens, mask: Mask | None = None, key: PRNGKeyArray | None = None) -> Any:
         """The state before the first of these tokens. There is no dropout: a key changes nothing."""

@@ -51,14 +51,14 @@ class RuleLearning(AbstractProblem):
     def _whole(self) -> Batch:
         """All examples of every member."""
         members = self.members if self.has_own_examples else self.members[:1]
-        rows = [self.framed(_examples(self.task, member), self.batch_size, self._lengths) for member in members]
+        rows = [self.batch_of(_examples(self.task, member), self.batch_size, self._lengths) for member in members]
         return stacked(rows) if self.has_own_examples else rows[0]
 
     @cached_property
     def _examples(self) -> list[Batch]:
         """The examples that each member draws from."""
         everything = [_examples(self.task, member) for member in self.members]
-        return [self.framed(pairs, len(pairs), self._lengths) for pairs in everything]
+        return [self.batch_of(pairs, len(pairs), self._lengths) for pairs in everything]
 
     def _drawn(self, index: int, step: int) -> Batch:
         """Examples of one member, drawn with replacement."""
@@ -68,7 +68,7 @@ class RuleLearning(AbstractProblem):
         rows = rng.integers(len(everything.tokens), size=self.batch_size)
         return Batch(*(array[rows] for array in _fields(everything)))
 
-    def framed(self, pairs: Sequence[Pair], rows: int, lengths: tuple[int, int] | None = None) -> Batch:
+    def batch_of(self, pairs: Sequence[Pair], rows: int, lengths: tuple[int, int] | None = None) -> Batch:
         """Pairs as a batch of so many rows; those beyond the pairs do not count."""
         longest, longest_target = lengths or lengths_of(pairs)
         sources = _encode([source for source, _ in pairs], self.task.input_alphabet, longest)

@@ -58,7 +58,7 @@ def outputs(
     said: list[list[Symbols]] = [[] for _ in range(predictor.num_members)]
     for begin in range(0, len(inputs), ROWS):
         rows = inputs[begin : begin + ROWS]
-        batch = problem.framed([(source, ()) for source in rows], len(rows))
+        batch = problem.batch_of([(source, ()) for source in rows], len(rows))
         for member, symbols in enumerate(predictor.outputs(batch, longest)):
             said[member] += [problem.outputs(row) for row in symbols]
         if scoring is not None:
@@ -78,7 +78,7 @@ def _nats(problem: RuleLearning, scoring: Scoring) -> list[dict[str, float]]:
         rows = max(map(len, parts))
         filled = [[one.pair for one in part or coded[0][:1]] for part in parts]
         lengths = lengths_of([pair for pairs in filled for pair in pairs])
-        batch = stacked([problem.framed(pairs, rows, lengths) for pairs in filled])
+        batch = stacked([problem.batch_of(pairs, rows, lengths) for pairs in filled])
         for member, (part, values) in enumerate(zip(parts, scoring.predictor.nats(batch), strict=True)):
             for example, value in zip(part, values, strict=False):
                 name = f"nats_{example.rule}"

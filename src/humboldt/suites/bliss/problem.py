@@ -1,11 +1,12 @@
 """A corpus as a learner reads it: at once, or string by string. NumPy only."""
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
 from humboldt.languages import Batch, ProblemKind
-from humboldt.languages.bliss import AbstractLanguage, Corpus
+from humboldt.languages.bliss import BOUNDARY, AbstractLanguage, Corpus
 from humboldt.measures.bliss import Sizes, sizes
 from humboldt.suites.bliss.protocol import Induction
 from humboldt.training.base import AbstractProblem
@@ -91,6 +92,13 @@ class NextSymbol(AbstractProblem):
             whole.target_mask[rows, :time],
             weight.astype(np.float32),
         )
+
+    def framed(self, symbols: Sequence[str]) -> Batch:
+        """A string or a prefix of one, with or without the `#` that it begins with. Every step is asked about."""
+        whole = symbols if list(symbols[:1]) == [BOUNDARY] else [BOUNDARY, *symbols]
+        tokens = self.language.input_alphabet.encode(whole)[None]
+        mask = np.ones(tokens.shape, bool)
+        return Batch(tokens, mask, np.zeros_like(tokens), mask, np.ones(1, np.float32))
 
     def corpus_losses(self, nats: np.ndarray) -> np.ndarray:
         """Cross-entropy on the corpus in nats per symbol, from the nats of each row of the training set."""

@@ -24,7 +24,7 @@ class Induction:
         least=1,
     )
     order: int = setting(3, "N, of 10^N strings", "section 5.3", least=1, most=8)
-    p: float = setting(0.3, "prior of the grammar", "appendix A.1", above=0, most=1)
+    p: float = setting(0.3, "prior of the grammar", "appendix A.1", least=0.001, most=1)
     corpus_seed: int = setting(100, "seed of the corpus", "appendix A.1", least=0, most=2**32 - 1)
     seeds: int = setting(3, "seeds, a member each", "appendix A.1", role=Role.MEMBERS, least=1, most=10_000)
     first_seed: int = setting(100, "the first of the seeds", "appendix A.1", role=Role.MEMBERS, least=0)
@@ -49,8 +49,8 @@ class Induction:
         for factor in self.factors:
             try:
                 sizes(factor, self.order)
-            except ValueError as error:
-                raise UsageError(str(error)) from error
+            except UsageError as error:
+                raise UsageError(f"factors={factor}: {error}") from error
         if self.p >= 1:
             raise UsageError(f"p={self.p:g}: a prior of these grammars lies between 0 and 1. Try p=0.3.")
 

@@ -1,6 +1,7 @@
 """Strings of a Chomsky task as a learner reads them: in training and in the test. NumPy only."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -47,6 +48,12 @@ class Transduction(AbstractProblem):
             autoregressive=self.protocol.autoregressive,
             count_padding=count_padding,
         )
+
+    def framed(self, symbols: Sequence[str]) -> Batch:
+        ids = self.task.input_alphabet.encode(symbols)
+        # How many answers are asked for depends on the length alone: any string of this length tells.
+        like = self.task.sample(np.random.default_rng(0), 1, len(ids))
+        return self.frame(replace(like, inputs=ids[None], targets=np.zeros_like(like.targets)), count_padding=True)
 
     def _drawn(self, rng: np.random.Generator, length: int, size: int) -> Batch:
         return self.frame(self.task.sample(rng, size, length), count_padding=self.protocol.train_padding)

@@ -1,6 +1,6 @@
 """The strings of a pseudo-language as a learner reads them. NumPy only."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -44,6 +44,11 @@ class Classification(AbstractProblem):
         protocol = self.protocol
         words = self.language.terminals, protocol.distribution, protocol.zipf_exponent
         return _shortcuts(self.task, words, protocol.data_seed, protocol.splits)
+
+    def framed(self, symbols: Sequence[str]) -> Batch:
+        tokens = self.language.input_alphabet.encode(symbols)[None]
+        is_last = np.arange(tokens.shape[1])[None] == tokens.shape[1] - 1
+        return Batch(tokens, np.ones(tokens.shape, bool), np.zeros_like(tokens), is_last, np.ones(1, np.float32))
 
     def _draw_order(self, epoch: int) -> np.ndarray:
         rng = np.random.default_rng((self.protocol.data_seed, epoch, SHUFFLING))

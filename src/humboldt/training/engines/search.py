@@ -15,6 +15,7 @@ from humboldt.events import AbstractSink, Progress, Warned
 from humboldt.mdl import Network, NetworkStepper, Trie, build_trie, description_length
 from humboldt.mdl.proofs import prove, verdict_record
 from humboldt.mdl.proofs.described import DESCRIBED
+from humboldt.mdl.reading import ReadableNetwork
 from humboldt.mdl.search import Islands, ShortestProved, search, searches, start
 from humboldt.mdl.search import Progress as SearchProgress
 from humboldt.training.base import (
@@ -135,6 +136,9 @@ class SearchPredictor(AbstractPredictor):
     def stepper(self, member: int, *, longest: int, most_memory: int) -> tuple[Any, int]:
         del longest, most_memory
         return NetworkStepper(self.networks[member]), ROWS
+
+    def model(self, member: int) -> ReadableNetwork:
+        return ReadableNetwork(self.networks[member])
 
     def verdict(self, member: int, *, language: str, measure: str, epsilon: float) -> dict[str, Any] | None:
         if language not in DESCRIBED:

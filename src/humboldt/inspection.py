@@ -1,0 +1,197 @@
+"""What a trained member answers to a string, and what happens inside it meanwhile."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from humboldt.errors import UsageError, named_extras
+from humboldt.identity import Member, Training
+from humboldt.internals import Internal, blocks
+from humboldt.report.tables import Table, as_text
+from humboldt.settings import words
+from humboldt.suites.base import AbstractSuite, Parts
+from humboldt.training.base import AbstractProblem, Arrays
+
+MARK, COMPUTATION = "∅", "…"  # tokens that are no symbols: what asks for an answer, and time to compute
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What a member did with one string.
+
+    - `tokens`: what it read, step by step; `∅` asks for an answer, `…` is a computation token.
+    - `steps`: the steps at which it answers, in the order of `answer` and of the rows of `probabilities`.
+    - `probabilities`: of every symbol of `alphabet`, shape `(answer, alphabet)`.
+    - `expected`: the right answer, or `None` where the task has none for this string.
+    - `internals`: arrays with named axes, by name; empty where the network shows none.
+    """
+
+    title: str
+    tokens: tuple[str, ...]
+    steps: tuple[int, ...]
+    answer: tuple[str, ...]
+    expected: tuple[str, ...] | None
+    alphabet: tuple[str, ...]
+    probabilities: np.ndarray
+    internals: Mapping[str, Internal]
+
+    @property
+    def is_right(self) -> bool | None:
+        """Whether the answer is the expected one, as far as that goes; `None` where that is not known."""
+        return None if self.expected is None else self.answer[: len(self.expected)] == self.expected
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {
+            "title": self.title,
+            "tokens": list(self.tokens),
+            "steps": list(self.steps),
+            "answer": list(self.answer),
+            "expected": None if self.expected is None else list(self.expected),
+            "right": self.is_right,
+            "alphabet": list(self.alphabet),
+            "probabilities": self.probabilities.tolist(),
+            "internals": {name: internal.to_dict() for name, internal in self.internals.items()},
+        }
+
+    def __str__(self) -> str:
+        return as_text([self._answers(), *self._tables()])
+
+    def _answers(self) -> Table:
+        few = len(self.alphabet) <= 8
+        rows = []
+        for step, answer, chances in zip(self.steps, self.answer, self.probabilities, strict=True):
+            shown = chances if few else [chances.max()]
+            rows.append((str(step), self.tokens[step], answer, *(f"{chance:.4f}" for chance in shown)))
+        notes = [f"Read: {' '.join(self.tokens)}", f"Answer: {' '.join(self.answer)}"]
+        if self.expected is not None:
+            verdict = "right" if self.is_right else "wrong"
+            notes.append(f"Expected: {' '.join(self.expected)} ({verdict})")
+        if not self.internals:
+            notes.append("This network shows no internals.")
+        columns = self.alphabet if few else ("probability",)
+        return Table(
+            self.title,
+            ("Step", "Token", "Answer", *(f"P({c})" if few else c for c in columns)),
+            tuple(rows),
+            tuple(notes),
+        )
+
+    def _tables(self) -> list[Table]:
+        found = []
+        for name, internal in self.internals.items():
+            for block in blocks(name, internal, len(self.tokens)):
+                rows = [
+                    (str(step), self.tokens[step], *(f"{value:7.3g}" for value in row))
+                    for step, row in enumerate(block.rows)
+                ]
+                remarks = (block.remark,) if block.remark else ()
+                found.append(Table(block.title, ("Step", "Token", *block.columns), tuple(rows), remarks))
+        return found
+
+
+class KeptMember:
+    """A trained member with its weights, ready to be asked about strings. `humboldt.load` makes it.
+
+    `measures` is all that was measured of it.
+    """
+
+    def __init__(
+        self,
+        suite: AbstractSuite,
+        training: Training,
+        member: Member,
+        weights: Arrays,
+        measures: Mapping[str, float],
+    ) -> None:
+        self.training, self.member, self.measures = training, member, measures
+        self.title = title(suite, training, member, measures)
+        self.parts: Parts = suite.restore(training)
+        job = suite.job(self.parts, [member])
+        self.problem: AbstractProblem = job.problem
+        with named_extras():
+            self.predictor = suite.engine(self.parts.contender).restore(job, [weights])
+
+    @cached_property
+    def network(self) -> Any:
+        """The network itself: `network(tokens, mask)`, and for most `network.inspect(tokens, mask)`."""
+        return self.predictor.model(0)
+
+    def predict(self, string: str | Sequence[str]) -> list[str]:
+        """The answer to one string, given as symbols or as text with spaces between them."""
+        return list(self._asked(string, with_internals=False).answer)
+
+    def inspect(self, string: str | Sequence[str]) -> Inspection:
+        """The answer, how sure it is, and what happened inside."""
+        return self._asked(string, with_internals=True)
+
+    def _asked(self, string: str | Sequence[str], *, with_internals: bool) -> Inspection:
+        symbols = string.split() if isinstance(string, str) else string
+        if not isinstance(symbols, Sequence) or not all(isinstance(symbol, str) for symbol in symbols):
+            raise UsageError(
+                f"{string!r} is not a string of symbols. Give a list of them, or text with spaces between."
+            )
+        batch = self.problem.framed(symbols)
+        if not batch.tokens.size:
+            raise UsageError("The string is empty: there is nothing to read. Give at least one symbol.")
+        tokens, mask = batch.tokens[0].copy(), batch.mask[0]
+        steps = np.flatnonzero(batch.target_mask[0])
+        logits = self._logits(tokens, mask, steps)
+        chances = np.exp(logits - logits.max(1, keepdims=True))
+        chances /= chances.sum(1, keepdims=True)
+        alphabet = self.parts.task.output_alphabet
+        read = self._named(tokens, int(steps[0]))
+        internals = {}
+        if with_internals and hasattr(self.network, "inspect"):
+            internals = {
+                name: internal._replace(values=np.asarray(internal.values))
+                for name, internal in self.network.inspect(tokens, mask).items()
+            }
+        return Inspection(
+            title=self.title,
+            tokens=tuple(read),
+            steps=tuple(steps.tolist()),
+            answer=tuple(alphabet.decode(chances.argmax(1))),
+            expected=self._expected(read),
+            alphabet=alphabet.symbols,
+            probabilities=chances,
+            internals=internals,
+        )
+
+    def _logits(self, tokens: np.ndarray, mask: np.ndarray, steps: np.ndarray) -> np.ndarray:
+        """The logits at these steps. A model that is told its previous answers is told its own, which are written into
+        `tokens`: it is run once for every answer."""
+        if self.problem.answers_from is not None:
+            for before, step in itertools.pairwise(steps):
+                tokens[step] = np.asarray(self.network(tokens, mask))[before].argmax()
+        return np.asarray(self.network(tokens, mask), np.float64)[steps]
+
+    def _named(self, tokens: np.ndarray, first_answer: int) -> list[str]:
+        """Tokens as people read them. After the first answer stand marks, or answers that the model is told."""
+        marks = {self.problem.num_symbols: MARK, self.problem.num_symbols + 1: COMPUTATION}
+        answers = self.parts.task.output_alphabet.symbols
+        is_told = self.problem.answers_from is not None
+        return [
+            marks.get(token) or (answers if is_told and step > first_answer else self.problem.symbols)[token]
+            for step, token in enumerate(tokens.tolist())
+        ]
+
+    def _expected(self, read: list[str]) -> tuple[str, ...] | None:
+        """What the oracle says. It has no answer to what is no string of the task."""
+        begin = read.index(MARK) if MARK in read else len(read)
+        try:
+            return tuple(self.parts.task.oracle([symbol for symbol in read[:begin] if symbol != COMPUTATION]))
+        except UsageError:
+            return None
+
+
+def title(suite: AbstractSuite, training: Training, member: Member, measures: Mapping[str, float]) -> str:
+    """`chomsky/parity_check, rnn, seed 0, learning_rate 0.001: score 1`."""
+    about = [f"{training.suite}/{training.task}", training.model]
+    about += [f"{key} {words(value)}" for key, value in member.items()]
+    score = measures.get(suite.headline)
+    return ", ".join(about) + ("" if score is None else f": {suite.headline} {score:.4g}")
