@@ -1,0 +1,182 @@
+"""The suite at work: rules and guesses played as learners, a tiny training, tables, data."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from suite_support import Recording, result, results_of, run_one, scores_of
+
+from humboldt.errors import UsageError
+from humboldt.languages import Batch
+from humboldt.measures.bias import uniform_nats
+from humboldt.suites import suites
+from humboldt.suites.base import Experiment, Request, Scored, Scoring
+from humboldt.suites.bias.problem import RuleLearning
+from humboldt.suites.bias.tables import Summary, summarise
+from humboldt.suites.capabilities import OffersData
+from humboldt.suites.cells import sort_results
+from humboldt.suites.reading import records, tables
+from humboldt.training.base import AbstractPredictor
+
+SUITE = suites.get("bias")
+SIZES: dict[str, dict[str, Any]] = {
+    "count_or_memorization": {"l": 5, "span": 2},
+    "add_or_multiply": {"l": 5},
+    "hierarchical_or_linear": {"d": 4},
+}
+
+
+def planned(task: str, model: str = "cnn_s2s", *, seeds: int = 2, **settings: Any) -> list[Experiment]:
+    return SUITE.plan(Request((task,), (model,), "paper", seeds, {"vocabulary": "symbols", **settings}))
+
+
+class Played(AbstractPredictor):
+    """Learners that follow a rule without an error; with no rule, they find everything equally likely."""
+
+    def __init__(self, problem: RuleLearning, rule: str | None, count: int) -> None:
+        self.problem, self.rule, self.num_members = problem, rule, count
+
+    def take(self, members: Sequence[int]) -> "Played":
+        return Played(self.problem, self.rule, len(members))
+
+    def outputs(self, batch: Batch, longest: int) -> np.ndarray:
+        task = self.problem.task
+        said = np.full((len(batch.tokens), longest), self.problem.end, np.int32)
+        for row, (tokens, mask) in enumerate(zip(batch.tokens, batch.mask, strict=True)):
+            symbols = task.input_alphabet.decode(tokens[mask][:-1])
+            output = task.training_targets.get(tuple(symbols)) or (task.output(self.rule, symbols) if self.rule else ())
+            said[row, : len(output)] = task.output_alphabet.encode(output)
+        return np.repeat(said[None], self.num_members, 0)
+
+    def nats(self, batch: Batch) -> np.ndarray:
+        sizes = batch.target_mask.sum(-1)
+        if self.rule is None:
+            return sizes * np.log(self.problem.output_size)
+        nats = np.zeros(sizes.shape)
+        for place in np.ndindex(*sizes.shape):
+            source = self.problem.task.input_alphabet.decode(batch.tokens[place][batch.mask[place]][:-1])
+            target = self.problem.task.output_alphabet.decode(batch.targets[place][batch.target_mask[place]][:-1])
+            nats[place] = 0.0 if tuple(target) == self.problem.task.output(self.rule, source) else 50.0
+        return nats
+
+
+def scored(experiment: Experiment, rule: str | None) -> list[Scored]:
+    evaluation = experiment.evaluations[0]
+    parts = SUITE.restore(experiment.training, evaluation)
+    problem = RuleLearning(parts.task, parts.protocol, experiment.members)
+    played = Played(problem, rule, len(experiment.members))
+    return SUITE.score(Scoring(parts, evaluation, played, experiment.members, Recording()))
+
+
+def summary_of(task: str, rule: str | None, **settings: Any) -> Summary:
+    found = []
+    for experiment in planned(task, **settings):
+        measures = [measures for measures, _ in scored(experiment, rule)]
+        found.append(
+            scores_of(experiment, [result(m, values) for m, values in zip(experiment.members, measures, strict=True)])
+        )
+    ((cell,),) = sort_results(SUITE, found).cells.values()
+    return summarise(cell)
+
+
+def lengths_of(summary: Summary) -> dict[str, float]:
+    assert summary.lengths is not None
+    return {each.rule: each.nats for each in summary.lengths.everyone.rules}
+
+
+@pytest.mark.parametrize("task", SIZES)
+def test_a_rule_played_as_a_learner_agrees_with_itself_alone_and_costs_nothing(task: str):
+    rules = list(SUITE.restore(planned(task, **SIZES[task])[0].training).task.rules)
+    for rule in rules:
+        summary = summary_of(task, rule, **SIZES[task])
+        assert summary.members == summary.fitting == 2
+        assert summary.agreeing == {name: 2 * (name == rule) for name in rules}
+        lengths = lengths_of(summary)
+        assert lengths[rule] == 0 and all(value > 0 for name, value in lengths.items() if name != rule)
+
+
+def test_a_uniform_learner_costs_the_logarithm_of_the_vocabulary():
+    task: Any = SUITE.restore(planned("add_or_multiply", l=5)[0].training).task
+    for rule, nats in lengths_of(summary_of("add_or_multiply", None, l=5)).items():
+        assert nats == pytest.approx(sum(uniform_nats(task, target) for _, target in task.holdout_pairs(rule)))
+
+
+def test_trainings_of_one_seed_are_as_many_as_the_paper_needs():
+    counts = {"count_or_memorization": 39, "add_or_multiply": 16, "multiply_by_3": 21, "hierarchical_or_linear": 7}
+    for task, count in counts.items():
+        ((name, values),) = SUITE.sweep(task, SUITE.contender("cnn_s2s")).items()
+        first, later = planned(task, seeds=1, **{name: values[0]})
+        assert len(first.members) + len(later.members) == count
+        assert not any(member["block"] for member in first.members)
+        assert all(member["block"] for member in later.members)
+    assert [len(e.members) for e in planned("composition_or_memorization", seeds=1, M=24)] == [1, 30]
+
+
+def test_a_member_has_the_examples_of_its_blocks():
+    _, later = planned("hierarchical_or_linear", seeds=1)
+    parts = SUITE.restore(later.training, later.evaluations[0])
+    problem = RuleLearning(parts.task, parts.protocol, later.members)
+    batch = problem.batch(0)
+    assert problem.batch(7) is batch and problem.has_one_batch and problem.has_own_examples
+    assert batch.weight.sum(1).tolist() == [4 + 4 * member["block"] for member in later.members]
+    assert batch.tokens.shape == (6, 20, 14)  # four training and sixteen hold-out examples, of up to 13 symbols
+    drawn = RuleLearning(parts.task, SUITE.protocol(batch_size=3), later.members)
+    assert drawn.batch(0).tokens.shape == (6, 3, 14)
+    assert not np.array_equal(drawn.batch(0).tokens, drawn.batch(1).tokens)
+    alone = RuleLearning(parts.task, SUITE.protocol(batch_size=3), later.members[2:3])
+    assert np.array_equal(alone.batch(5).tokens[0], drawn.batch(5).tokens[2])
+
+
+def test_a_tiny_run_gives_results_and_a_table(tmp_path: Path):
+    small = {"updates": 4, "warm_up": 2, "hidden_size": 4, "embedding_size": 4, "longest_output": 8}
+    found = []
+    for experiment in planned("hierarchical_or_linear", **small):
+        results = results_of(run_one(experiment, tmp_path))
+        assert len(results) == len(experiment.members)
+        found.append(scores_of(experiment, results))
+    (table,) = tables(SUITE, found)
+    assert table.columns[:4] == ("d", "Learner", "Seeds", "Fit")
+    assert [row[:3] for row in table.rows] == [("4", "CNN-s2s", "2")]
+    measures = {record.measure for record in records(SUITE, found)}
+    assert {"fits", "L-hierar", "L-linear", "accuracy-hierar"} <= measures
+
+
+@pytest.mark.parametrize(("settings", "published"), [({"l": 20}, 0.07), ({"l": 40, "hidden_size": 128}, 0.84)])
+def test_published_numbers_stand_beside_ours(settings: dict[str, Any], published: float):
+    """Of Table 1a, and of Table 4a, which varies the hidden size."""
+    first, _ = planned("count_or_memorization", "lstm_s2s_no_att", **settings)
+    results = [
+        result(member, {"fits": 1.0, "agrees_count": 1.0, "accuracy_count": 1.0, "accuracy_mem": 0.0})
+        for member in first.members
+    ]
+    beside = {(r.measure, r.statistic): r.published for r in records(SUITE, [scores_of(first, results)])}
+    assert beside["FPA-count", "share"] == published
+
+
+def data(task: str, split: str | None = None, **settings: str) -> list[tuple[str, str]]:
+    assert isinstance(SUITE, OffersData)
+    pairs = SUITE.data(task, split=split, count=3, length=None, seed=0, settings=settings)
+    return [(" ".join(source), " ".join(target)) for source, target in pairs]
+
+
+def test_data():
+    assert data("count_or_memorization", l="3", span="1") == [("a a a", "b b b")]
+    held_out = [("a a", "b b b"), ("a a a a", "b b b")]
+    assert data("count_or_memorization", "test", l="3", span="1", rule="mem") == held_out
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        ({"split": "test"}, "Choose one, for example --set rule=count"),
+        ({"split": "dev"}, "train"),
+        ({"rule": "count"}, "all rules agree"),
+        ({"split": "test", "rule": "odd"}, "count"),
+        ({"m": "3"}, "span"),
+    ],
+)
+def test_data_that_cannot_be_had(request_: dict[str, str], words: str):
+    with pytest.raises(UsageError, match=words):
+        data("count_or_memorization", **request_)
