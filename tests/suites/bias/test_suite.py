@@ -130,7 +130,7 @@ def test_a_member_has_the_examples_of_its_blocks():
 
 
 def test_a_tiny_run_gives_results_and_a_table(tmp_path: Path):
-    small = {"updates": 4, "warm_up": 2, "hidden_size": 4, "embedding_size": 4, "longest_output": 8}
+    small: dict[str, Any] = {"updates": 4, "warm_up": 2, "hidden_size": 4, "embedding_size": 4, "longest_output": 8}
     found = []
     for experiment in planned("hierarchical_or_linear", **small):
         results = results_of(run_one(experiment, tmp_path))
