@@ -65,6 +65,17 @@ TINY: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         },
         {"longest_output": 3},
     ),
+    "bias": (
+        {
+            "tasks": ["hierarchical_or_linear"],
+            "models": ["cnn_s2s"],
+            "settings": {
+                **{"updates": 2, "warm_up": 1, "hidden_size": 2, "embedding_size": 2, "bottleneck": 2},
+                **{"description_length": False, "longest_output": 2},
+            },
+        },
+        {"longest_output": 3},
+    ),
 }
 every_suite = pytest.mark.parametrize("suite", [suites.get(name) for name in suites.names()], ids=suites.names())
 
