@@ -25,7 +25,7 @@ class CNNS2S(AbstractSequenceToSequenceModel):
 
     embedding_size: int = setting(16, "numbers in a word vector", "Kharitonov and Chaabouni, section 4.1", least=1)
     hidden_size: int = setting(512, "channels of every layer", "Kharitonov and Chaabouni, section 4.1", least=1)
-    num_layers: int = setting(1, "layers of each half", "Kharitonov and Chaabouni, section 4.1", least=1)
+    num_layers: int = setting(1, "layers of each half", "Kharitonov and Chaabouni, section 4.1", least=1, most=1_000)
     kernel_width: int = setting(3, "places that a convolution sees", "Kharitonov and Chaabouni, section 4.1", least=1)
     layers: Literal["alike", "hupkes", "fconv_wmt_en_de"] = setting(
         "alike",

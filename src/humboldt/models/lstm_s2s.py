@@ -22,7 +22,7 @@ class LSTMS2S(AbstractSequenceToSequenceModel):
 
     embedding_size: int = setting(16, "numbers in a word vector", "Kharitonov and Chaabouni, section 4.1", least=1)
     hidden_size: int = setting(512, "units of every layer", "Kharitonov and Chaabouni, section 4.1", least=1)
-    num_layers: int = setting(1, "layers of each half", "Kharitonov and Chaabouni, section 4.1", least=1)
+    num_layers: int = setting(1, "layers of each half", "Kharitonov and Chaabouni, section 4.1", least=1, most=1_000)
     bidirectional: bool = setting(
         False, "whether the encoder reads both ways, with half of the units each", "Hupkes et al., section 5.1: true"
     )

@@ -19,12 +19,16 @@ class TransformerS2S(AbstractSequenceToSequenceModel):
     """Encoder and decoder of Vaswani et al. (2017)."""
 
     embedding_size: int = setting(
-        16, "features of a token, shared out among the heads", "Kharitonov and Chaabouni, section 4.1", least=1
+        16,
+        "features of a token, shared out among the heads",
+        "Kharitonov and Chaabouni, section 4.1",
+        least=1,
+        most=100_000,
     )
     hidden_size: int = setting(
         512, "units of the feed-forward layers", "Kharitonov and Chaabouni, section 4.1", least=1
     )
-    num_layers: int = setting(1, "blocks of each half", "Kharitonov and Chaabouni, section 4.1", least=1)
+    num_layers: int = setting(1, "blocks of each half", "Kharitonov and Chaabouni, section 4.1", least=1, most=1_000)
     num_heads: int = setting(8, "attention heads", "Kharitonov and Chaabouni, section 4.1", least=1)
     positions: Literal["sin_cos", "relative"] = setting(
         "sin_cos",
