@@ -35,7 +35,9 @@ class HasSplits(Protocol):
 class AbstractTest(AbstractTask):
     """A test: a corpus and what becomes of it. The defaults are the paper's, with the sizes of the released data."""
 
-    size: int = setting(97_203, "expressions of the base corpus, all splits together", "section 4.3.2", least=20)
+    size: int = setting(
+        97_203, "expressions of the base corpus, all splits together", "section 4.3.2", least=20, most=10**6
+    )
     letters: int = setting(520, "letters of the alphabet", "section 4.3.2", least=2, most=len(PCFG_SET.letters))
     deepest: int | None = setting(None, "deepest nesting of functions in the corpus", "section 4.3", least=1)
     naturalised: bool = setting(

@@ -12,7 +12,9 @@ from humboldt.settings import setting, settings
 class Productivity(AbstractTest):
     """Does a model reach beyond the sizes it has seen (section 6.3)? Test items are larger than all training items."""
 
-    most_functions: int = setting(MOST_TRAINED_FUNCTIONS, "most functions of a training item", "section 6.3.1", least=1)
+    most_functions: int = setting(
+        MOST_TRAINED_FUNCTIONS, "most functions of a training item", "section 6.3.1", least=1, most=100
+    )
 
     def split(self, corpus: Corpus) -> HasSplits:
         return productivity_splits(corpus, most_functions=self.most_functions, clean_validation=self.clean_validation)

@@ -25,7 +25,7 @@ SCRIPT = "the authors' training script"
 class Compositionality:
     """How models are trained and asked. The defaults are the paper's for the Transformer; see `CONTENDERS`."""
 
-    epochs: int = setting(25, "passes over the training items", "section 6", least=1)
+    epochs: int = setting(25, "passes over the training items", "section 6", least=1, most=100_000)
     batch_size: int = setting(64, "items in a training batch", "sections 5.1.2, 5.2.2", least=1)
     most_tokens: int | None = setting(
         None, "most tokens of a batch's sources or targets, padding included", "section 5.2.2: 3000 (ConvS2S)", least=1
