@@ -186,7 +186,8 @@ def extreme(suite: AbstractSuite, task: str, model: str, classes: list[type], va
 
 def train_one_step(suite: AbstractSuite, experiment: Experiment, folder: Path) -> None:
     job = job_of(suite, experiment)
-    job.problem.buckets = (job.problem.longest,)  # one program to compile
+    if job.problem.start is None:
+        job.problem.buckets = (job.problem.longest,)  # one program to compile
     engine = suite.engine(suite.restore(experiment.training).contender)
     trained = engine.train(replace(job, recipe=replace(job.recipe, steps=1)), Checkpoints(folder), Silent())
     assert len(trained.outcomes) == 1  # finished or diverged: both are an end
