@@ -96,7 +96,7 @@ CONTENDERS = MappingProxyType(
             "cnn_s2s",
             "ConvS2S",
             {
-                **{"embedding_size": 512, "layers": "hupkes", "bottleneck": 512, "dropout": 0.1},
+                **{"embedding_size": 512, "layers": "hupkes", "num_layers": 15, "bottleneck": 512, "dropout": 0.1},
                 **{"optimiser": "sgd", "learning_rate": 0.25, "warm_up": None, "momentum": 0.99, "gradient_clip": 0.1},
                 **{"loss_per": "token", "most_tokens": 3000, "shrink": 0.1, "selected_by": "loss"},
             },
