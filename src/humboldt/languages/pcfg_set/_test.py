@@ -49,9 +49,9 @@ class AbstractTest(AbstractTask):
 
     problem: ClassVar[ProblemKind] = ProblemKind.SEQUENCE_TO_SEQUENCE
     chance: ClassVar[float] = 0.06  # the first string argument as an answer, on the base test set of seed 0
-    examples: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("append swap F G H , repeat I J", "H G F I J I J"),
-        ("echo remove_first D K , E F", "E F F"),
+    examples: ClassVar[tuple[tuple[str, str], ...]] = (  # of section 4.1, whose letters have no numbers
+        ("append swap F1 G1 H1 , repeat I1 J1", "H1 G1 F1 I1 J1 I1 J1"),
+        ("echo remove_first D1 K1 , E1 F1", "E1 F1 F1"),
     )
 
     @property
