@@ -11,7 +11,7 @@ from kept_support import fill
 
 import humboldt
 from humboldt.errors import UsageError
-from humboldt.inspection import COMPUTATION, MARK, KeptMember
+from humboldt.inspection import COMPUTATION, END, MARK, KeptMember
 from humboldt.languages import tasks
 
 SMALL = {"hidden_size": 8, "learning_rates": (1e-3,)}
@@ -73,6 +73,45 @@ def test_a_symbol_that_is_not_in_the_alphabet_and_no_symbol(case: tuple[KeptMemb
     if member.training.suite != "bliss":  # where nothing is a prefix
         with pytest.raises(UsageError, match=r"empty|too short"):
             member.predict("")
+
+
+PCFG = {"size": 200, "letters": 40, "deepest": 2, "num_layers": 2, "hidden_size": 8}
+WRITERS = {
+    "lstm_s2s_att": ("bias", "hierarchical_or_linear", {"hidden_size": 8}, "a b b a"),
+    "lstm_s2s_no_att": ("bias", "hierarchical_or_linear", {"hidden_size": 8}, "a a a a b a a a a"),
+    "cnn_s2s": ("bias", "count_or_memorization", {"hidden_size": 8, "l": 5, "span": 2}, ""),
+    "joint_attention": ("bias", "composition_or_memorization", {"hidden_size": 8}, "thrice a1"),
+    "transformer": ("pcfg_set", "systematicity", {**PCFG, "embedding_size": 8, "num_heads": 2}, "swap A1 B1 A2"),
+}
+
+
+@pytest.mark.parametrize("model", WRITERS)
+def test_a_sequence_to_sequence_member_says_what_it_is_scored_by(model: str, tmp_path: Path):
+    suite, task, settings, string = WRITERS[model]
+    extra = {"description_length": False} if suite == "bias" else {"epochs": 1}
+    fill(tmp_path, suite, task, model, {**settings, **extra})
+    member = humboldt.load(tmp_path, suite=suite, model=model, member="best")
+    seen, source = member.inspect(string), string.split()
+    read = len(member.problem.framed(source).tokens[0])  # with an end mark, where the toolkit has one
+    assert seen.tokens[: len(source)] == tuple(source) and seen.tokens[read] == MARK
+    assert seen.tokens[read + 1 :] == seen.answer[:-1] and seen.steps == tuple(range(read, len(seen.tokens)))
+    assert END not in seen.answer[:-1] and member.predict(string) == [s for s in seen.answer if s != END]
+    likeliest = [seen.alphabet[i] for i in seen.probabilities.argmax(1)]
+    assert likeliest == list(seen.answer)  # decoding symbol by symbol, and all at once
+    assert seen.internals.keys() <= set(json.loads(json.dumps(seen.to_dict(), allow_nan=False))["internals"])
+    assert seen.internals and all(name in str(seen) for name in seen.internals)
+    for name, internal in seen.internals.items():
+        if name.endswith("source"):
+            np.testing.assert_allclose(np.asarray(internal.values).sum(-1), 1.0, rtol=1e-5)
+            assert internal.values.shape[-2:] == (len(seen.answer), read) and internal.first == read
+    expected = {
+        "thrice a1": ("b1", "b1", "b1", END),
+        "swap A1 B1 A2": ("A2", "B1", "A1", END),
+        "a a a a b a a a a": ("B", END),
+    }
+    assert seen.expected == expected.get(string)
+    with pytest.raises(UsageError, match=r"'q' at position \d is not in the alphabet"):
+        member.predict([*source, "q"])
 
 
 def member_of(tmp_path: Path, name: str) -> KeptMember:

@@ -11,19 +11,23 @@ import numpy as np
 from humboldt.errors import UsageError, named_extras
 from humboldt.identity import Member, Training
 from humboldt.internals import Internal, blocks
+from humboldt.languages import Batch, ProblemKind
 from humboldt.report.tables import Table, as_text
 from humboldt.settings import words
 from humboldt.suites.base import AbstractSuite, Parts
 from humboldt.training.base import AbstractProblem, Arrays
 
 MARK, COMPUTATION = "∅", "…"  # tokens that are no symbols: what asks for an answer, and time to compute
+END, UNKNOWN = "⊣", "<unk>"  # after the last symbol of a source or an output; an output that is no symbol
+LONGEST = 1_000  # symbols after which an output is cut off
 
 
 @dataclass(frozen=True)
 class Inspection:
     """What a member did with one string.
 
-    - `tokens`: what it read, step by step; `∅` asks for an answer, `…` is a computation token.
+    - `tokens`: what it read, step by step; `∅` asks for an answer, `…` is a computation token, `⊣` is an end. A
+      sequence-to-sequence model reads its own previous answers after the source.
     - `steps`: the steps at which it answers, in the order of `answer` and of the rows of `probabilities`.
     - `probabilities`: of every symbol of `alphabet`, shape `(answer, alphabet)`.
     - `expected`: the right answer, or `None` where the task has none for this string.
@@ -42,7 +46,7 @@ class Inspection:
     @property
     def is_right(self) -> bool | None:
         """Whether the answer is the expected one, as far as that goes; `None` where that is not known."""
-        return None if self.expected is None else self.answer[: len(self.expected)] == self.expected
+        return None if self.expected is None else self.answer[: len(self.expected)] == self.expected  # ends included
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain values."""
@@ -87,7 +91,7 @@ class Inspection:
             for block in blocks(name, internal, len(self.tokens)):
                 rows = [
                     (str(step), self.tokens[step], *(f"{value:7.3g}" for value in row))
-                    for step, row in enumerate(block.rows)
+                    for step, row in enumerate(block.rows, internal.first)
                 ]
                 remarks = (block.remark,) if block.remark else ()
                 found.append(Table(block.title, ("Step", "Token", *block.columns), tuple(rows), remarks))
@@ -123,7 +127,7 @@ class KeptMember:
 
     def predict(self, string: str | Sequence[str]) -> list[str]:
         """The answer to one string, given as symbols or as text with spaces between them."""
-        return list(self._asked(string, with_internals=False).answer)
+        return [symbol for symbol in self._asked(string, with_internals=False).answer if symbol != END]
 
     def inspect(self, string: str | Sequence[str]) -> Inspection:
         """The answer, how sure it is, and what happened inside."""
@@ -138,19 +142,17 @@ class KeptMember:
         batch = self.problem.framed(symbols)
         if not batch.tokens.size:
             raise UsageError("The string is empty: there is nothing to read. Give at least one symbol.")
+        if self.problem.kind is ProblemKind.SEQUENCE_TO_SEQUENCE:
+            return self._written(symbols, batch, with_internals=with_internals)
         tokens, mask = batch.tokens[0].copy(), batch.mask[0]
         steps = np.flatnonzero(batch.target_mask[0])
         logits = self._logits(tokens, mask, steps)
-        chances = np.exp(logits - logits.max(1, keepdims=True))
-        chances /= chances.sum(1, keepdims=True)
+        chances = _chances(logits)
         alphabet = self.parts.task.output_alphabet
         read = self._named(tokens, int(steps[0]))
         internals = {}
         if with_internals and hasattr(self.network, "inspect"):
-            internals = {
-                name: internal._replace(values=np.asarray(internal.values))
-                for name, internal in self.network.inspect(tokens, mask).items()
-            }
+            internals = _as_arrays(self.network.inspect(tokens, mask))
         return Inspection(
             title=self.title,
             tokens=tuple(read),
@@ -160,6 +162,34 @@ class KeptMember:
             alphabet=alphabet.symbols,
             probabilities=chances,
             internals=internals,
+        )
+
+    def _written(self, symbols: Sequence[str], batch: Batch, *, with_internals: bool) -> Inspection:
+        """What a sequence-to-sequence model says to a source, decoded as in scoring."""
+        problem, alphabet = self.problem, self.parts.task.output_alphabet
+        assert problem.start is not None and problem.end is not None
+        tokens, mask = batch.tokens[0], batch.mask[0]
+        said = self.predictor.outputs(batch, LONGEST)[0, 0].tolist()
+        said = said[: said.index(problem.end) + 1] if problem.end in said else said
+        told = np.array([problem.start, *said[:-1]], np.int32)
+        logits = np.asarray(self.network(tokens, mask, told, np.ones(len(told), bool)), np.float64)
+        names = [*alphabet.symbols, *[UNKNOWN] * (problem.output_size - len(alphabet))]
+        names[problem.end] = END
+        answer = [names[i] for i in said]
+        try:
+            expected = (*self.parts.task.oracle(list(symbols)), END)
+        except UsageError:
+            expected = None
+        read = [*symbols, *[END] * (len(tokens) - len(symbols)), MARK, *answer[:-1]]
+        return Inspection(
+            title=self.title,
+            tokens=tuple(read),
+            steps=tuple(range(len(tokens), len(read))),
+            answer=tuple(answer),
+            expected=expected,
+            alphabet=tuple(names),
+            probabilities=_chances(logits),
+            internals=_as_arrays(self.network.inspect(tokens, mask, told)) if with_internals else {},
         )
 
     def _logits(self, tokens: np.ndarray, mask: np.ndarray, steps: np.ndarray) -> np.ndarray:
@@ -187,6 +217,15 @@ class KeptMember:
             return tuple(self.parts.task.oracle([symbol for symbol in read[:begin] if symbol != COMPUTATION]))
         except UsageError:
             return None
+
+
+def _chances(logits: np.ndarray) -> np.ndarray:
+    chances = np.exp(logits - logits.max(1, keepdims=True))
+    return chances / chances.sum(1, keepdims=True)
+
+
+def _as_arrays(internals: Mapping[str, Internal]) -> dict[str, Internal]:
+    return {name: internal._replace(values=np.asarray(internal.values)) for name, internal in internals.items()}
 
 
 def title(suite: AbstractSuite, training: Training, member: Member, measures: Mapping[str, float]) -> str:

@@ -16,11 +16,13 @@ class Internal(NamedTuple):
 
     - `axes`: a name for each axis of `values`. One of them is `time`: the steps at which tokens are read.
     - `labels`: what the places along the last axis are called, where they have names.
+    - `first`: the step of the first row. What happens in a decoder begins after the source.
     """
 
     values: Any
     axes: tuple[str, ...]
     labels: tuple[str, ...] = ()
+    first: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values. What is no finite number is `None`, which JSON can hold."""
@@ -28,7 +30,8 @@ class Internal(NamedTuple):
         finite = np.where(np.isfinite(values), values, 0).astype(object)
         finite[~np.isfinite(values)] = None
         shown: dict[str, Any] = {"axes": list(self.axes), "shape": list(values.shape), "values": finite.tolist()}
-        return {**shown, "labels": list(self.labels)} if self.labels else shown
+        shown |= {"labels": list(self.labels)} if self.labels else {}
+        return {**shown, "first": self.first} if self.first else shown
 
 
 class Block(NamedTuple):

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from humboldt.models.layers.attention import Attention
+from humboldt.models.layers.attention import Attention, KeysValues
 from humboldt.models.layers.dropout import split_or_none
 from humboldt.models.layers.feed_forward import FeedForward
 from humboldt.models.layers.normalisation import AddNorm
@@ -83,13 +83,26 @@ class Block(eqx.Module):
         self.feed_forward = options.feed_forward(key=k_feed_forward)
         self.after_feed_forward = options.add_norm()
 
+    def remember(self, x: Float[Array, "time width"]) -> KeysValues:
+        """The keys and values of tokens before the block."""
+        return self.attention.remember(self.after_attention.enter(x))
+
     def __call__(
-        self, x: Float[Array, "time width"], mask: Bool[Array, "time time"], *, key: PRNGKeyArray | None = None
+        self,
+        x: Float[Array, "time width"],
+        mask: Bool[Array, "time key"],
+        memory: KeysValues | None = None,
+        *,
+        key: PRNGKeyArray | None = None,
     ) -> tuple[Float[Array, "time width"], dict[str, Array]]:
-        """The tokens after the block (also as `states`), and its `attention` matrices."""
+        """The tokens after the block (also as `states`), and its `attention` matrices.
+
+        `memory` is what they attend to, by default themselves.
+        """
         k_weights, k_attention, k_inner, k_feed_forward = split_or_none(key, 4)
         asking = self.after_attention.enter(x)
-        attended, weights = self.attention(asking, self.attention.remember(asking), mask, key=k_weights)
+        memory = self.remember(x) if memory is None else memory
+        attended, weights = self.attention(asking, memory, mask, key=k_weights)
         x = self.after_attention(x, attended, key=k_attention)
         y = self.feed_forward(self.after_feed_forward.enter(x), key=k_inner)
         x = self.after_feed_forward(x, y, key=k_feed_forward)

@@ -48,7 +48,7 @@ class DecoderBlock(eqx.Module):
         # Keys of their own, so that networks without dropout inside of layers are given the same ones as ever.
         k_weights, k_cross_weights, k_inner = split_or_none(None if key is None else jax.random.fold_in(key, 1), 3)
         asking = self.after_attention.enter(x)
-        past = _written(past, self.attention.remember(asking, first=first), first)
+        past = written(past, self.attention.remember(asking, first=first), first)
         num_positions = len(past.keys)
         places = first + jnp.arange(len(x))
         visible = places[:, None] >= jnp.arange(num_positions)[None, :]
@@ -68,7 +68,8 @@ class DecoderBlock(eqx.Module):
         return x, {"attention": attention, "cross_attention": cross, "states": x, "past": past}
 
 
-def _written(past: KeysValues | None, new: KeysValues, first: int | Array) -> KeysValues:
+def written(past: KeysValues | None, new: KeysValues, first: int | Array) -> KeysValues:
+    """The past with new tokens at `first, first + 1, ...`."""
     if past is None:
         return new
     return KeysValues(

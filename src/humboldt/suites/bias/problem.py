@@ -77,6 +77,9 @@ class RuleLearning(AbstractProblem):
         tokens, mask, ids, real = (np.pad(x, [*surplus, (0, 0)], mode="edge") for x in (*sources, *targets))
         return Batch(tokens, mask, ids, real, np.pad(np.ones(len(pairs), np.float32), surplus))
 
+    def framed(self, symbols: Sequence[str]) -> Batch:
+        return self.batch_of([(tuple(symbols), ())], 1)
+
     def outputs(self, symbols: np.ndarray) -> Symbols:
         """What a member said, as symbols; what is not in the alphabet is `<unk>`."""
         names = self.task.output_alphabet.symbols

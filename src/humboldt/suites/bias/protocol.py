@@ -1,5 +1,6 @@
 """The setting of *What they do when in doubt*: its numbers, its learners, its presets."""
 
+import itertools
 from types import MappingProxyType
 from typing import Literal
 
@@ -60,8 +61,10 @@ CONTENDERS = MappingProxyType(
         "lstm_s2s_att": Contender("lstm_s2s", "LSTM-s2s att."),
         "cnn_s2s": Contender("cnn_s2s", "CNN-s2s"),
         "transformer": Contender("transformer_s2s", "Transformer"),
+        "joint_attention": Contender("joint_s2s", "Joint attention"),
     }
 )
+LEARNERS = tuple(CONTENDERS)[:4]  # of Tables 1, 2 and 7; joint attention is in Table 8 alone
 
 #: Sizes for SCAN, appendix D.
 SCAN = {
@@ -76,22 +79,25 @@ PRESETS = MappingProxyType(
         "quick": Preset(
             "quick",
             "who counts and who memorizes, in about seven minutes on a 2-core laptop",
-            changes={"seeds": 4, "hidden_size": 128, "description_length": False},
+            changes={"seeds": 3, "hidden_size": 64, "updates": 600, "warm_up": 200, "description_length": False},
             of_tasks={
-                "count_or_memorization": {"l": 40},
-                "add_or_multiply": {"l": 20},
-                "multiply_by_3": {"l": 10},
-                "composition_or_memorization": {"M": 36},
+                "count_or_memorization": {"l": 40, "hidden_size": 128, "updates": 3_000, "warm_up": 1_000},
+                "add_or_multiply": {"l": 5, "hidden_size": 128, "updates": 1_000, "warm_up": 300},
+                "multiply_by_3": {"l": 5, "hidden_size": 128, "updates": 1_000, "warm_up": 300},
                 "hierarchical_or_linear": {"description_length": True},
+                "composition_or_memorization": {"M": 36},
                 "scan_jump": {"updates": 500, "batch_size": 16},
             },
+            cells=tuple(itertools.product(TASKS[:4], LEARNERS)),
             tasks=TASKS[:4],
         ),
         "paper": Preset(
             "paper",
             "exactly the paper's setting",
             of_tasks={"scan_jump": {"updates": 10_000, "batch_size": 16, "seeds": 10}},
+            of_models={"joint_attention": {"seeds": 20}},
             of_cells={("scan_jump", model): changes for model, changes in SCAN.items()},
+            cells=(*itertools.product(TASKS, LEARNERS), *((task, "joint_attention") for task in TASKS[:4])),
         ),
     }
 )

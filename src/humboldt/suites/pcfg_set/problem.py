@@ -136,6 +136,13 @@ class Expressions(AbstractProblem):
         bucket, items = self._order(epoch)[place]
         return _framed(self._sources, self._targets, items, self.batch_size, self.buckets[bucket])
 
+    def framed(self, symbols: Sequence[str]) -> Batch:
+        self.task.input_alphabet.encode(symbols)  # other symbols are refused
+        ((_, batch),) = self.asked_batches(self.vocabulary.sources([" ".join(symbols)]))
+        return Batch(
+            *(array[:1] for array in (batch.tokens, batch.mask, batch.targets, batch.target_mask, batch.weight))
+        )
+
     def validation_batches(self) -> Iterator[tuple[np.ndarray, Batch]]:
         """The validation set in batches of one number of rows: which items, and the batch."""
         validation: Examples = self.splits.validation

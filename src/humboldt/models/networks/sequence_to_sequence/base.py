@@ -6,6 +6,7 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from humboldt.internals import Internal
 from humboldt.models.layers.dropout import split_or_none
 
 
@@ -35,6 +36,13 @@ class AbstractSequenceToSequence(eqx.Module):
     @abstractmethod
     def step(self, state: Any, token: Int[Array, ""]) -> tuple[Any, Float[Array, " out"]]:
         """The symbol before in, the next state and the logits of the next symbol out."""
+
+    def inspect(
+        self, source: Int[Array, " source"], mask: Bool[Array, " source"], told: Int[Array, " target"]
+    ) -> dict[str, Internal]:
+        """What happens inside while it reads a source and writes what it is told: named arrays with named axes."""
+        del source, mask, told
+        return {}
 
     def __call__(
         self,

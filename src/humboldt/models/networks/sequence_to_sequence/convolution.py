@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from humboldt.internals import Internal
 from humboldt.models.layers.dropout import dropout, split_or_none
 from humboldt.models.layers.linear import look_up
 from humboldt.models.networks.sequence_to_sequence.base import AbstractSequenceToSequence
@@ -45,7 +46,7 @@ class Embedding(eqx.Module):
         self.places = 0.1 * jax.random.normal(k_places, (num_places, size))
 
     def __call__(self, tokens: Int[Array, " time"], first: Int[Array, ""] | int = 0) -> Float[Array, "time size"]:
-        places = self.places.at[first + jnp.arange(len(tokens))].get(mode="clip")
+        places = jnp.asarray(self.places).at[first + jnp.arange(len(tokens))].get(mode="clip")
         return look_up(self.tokens, tokens) + places
 
 
@@ -88,12 +89,13 @@ class Attention(eqx.Module):
 
     def __call__(
         self, x: Float[Array, "time channel"], target: Float[Array, "time size"], memory: "Memory"
-    ) -> Float[Array, "time channel"]:
+    ) -> tuple[Float[Array, "time channel"], Float[Array, "time source"]]:
+        """What each place finds, and how it looked."""
         queries = (self.inwards(x) + target) * HALF
         scores = queries @ memory.keys.T
         weights = jax.nn.softmax(jnp.where(memory.mask[None], scores, jnp.finfo(scores.dtype).min))
         length = jnp.sqrt(memory.mask.sum().astype(jnp.float32)).astype(x.dtype)
-        return (self.outwards(weights @ memory.values * length) + x) * HALF
+        return (self.outwards(weights @ memory.values * length) + x) * HALF, weights
 
 
 class Memory(NamedTuple):
@@ -180,13 +182,28 @@ class ConvolutionSequenceToSequence(AbstractSequenceToSequence):
     def decode(
         self, memory: Memory, told: Int[Array, " target"], *, key: PRNGKeyArray | None = None
     ) -> Float[Array, "target out"]:
+        return self._written(memory, told, key=key)[0]
+
+    def inspect(
+        self, source: Int[Array, " source"], mask: Bool[Array, " source"], told: Int[Array, " target"]
+    ) -> dict[str, Internal]:
+        _, looks = self._written(self.encode(source, mask), told)
+        return {"attention to the source": Internal(jnp.stack(looks), ("layer", "time", "token"), first=len(source))}
+
+    def _written(
+        self, memory: Memory, told: Int[Array, " target"], *, key: PRNGKeyArray | None = None
+    ) -> tuple[Float[Array, "target out"], list[Float[Array, "target source"]]]:
+        """Logits of each symbol, and how each layer looked at the source."""
         k_embedding, k_output, *k_layers = split_or_none(key, 2 + len(self.decoder))
         embedded = dropout(self.target_embedding(told), self.dropout, k_embedding)
         x = self.target_in(embedded)
+        looks = []
         for layer, attention, k in zip(self.decoder, self.attention, k_layers, strict=True):
             y = layer(dropout(x, self.dropout, k), layer.width - 1)
-            x = (attention(y, embedded, memory) + layer.residual(x)) * HALF
-        return self.readout(dropout(self.target_out(x), self.dropout, k_output))
+            attended, weights = attention(y, embedded, memory)
+            x = (attended + layer.residual(x)) * HALF
+            looks.append(weights)
+        return self.readout(dropout(self.target_out(x), self.dropout, k_output)), looks
 
     def start(self, memory: Memory, longest: int) -> Decoding:
         del longest
@@ -201,7 +218,8 @@ class ConvolutionSequenceToSequence(AbstractSequenceToSequence):
         for layer, attention, before in zip(self.decoder, self.attention, state.seen, strict=True):
             seen.append(jnp.concatenate([before[1:], x]))
             y = layer(seen[-1], layer.width - 1)[-1:]
-            x = (attention(y, embedded, state.memory) + layer.residual(x)) * HALF
+            attended, _ = attention(y, embedded, state.memory)
+            x = (attended + layer.residual(x)) * HALF
         return Decoding(state.place + 1, state.memory, tuple(seen)), self.readout(self.target_out(x))[0]
 
 

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from humboldt.internals import Internal
 from humboldt.models.cells.base import AbstractCell, Extent
 from humboldt.models.cells.lstm import LSTMCell, gates
 from humboldt.models.layers.dropout import dropout, split_or_none
@@ -91,13 +92,19 @@ class WritingCell(AbstractCell):
         output = dropped(self._attend(after[-1][0]), len(self.layers) - 1)
         return (tuple(after), output), output
 
-    def _attend(self, hidden: Float[Array, " hidden"]) -> Float[Array, " hidden"]:
-        if self.query is None or self.combine is None or self.attended is None:
-            return hidden
+    def looks(self, hidden: Float[Array, " hidden"]) -> Float[Array, " source"] | None:
+        """How much of each output of the encoder is taken, where there is attention."""
+        if self.query is None or self.attended is None:
+            return None
         outputs, mask = self.attended
         scores = outputs @ self.query(hidden)
-        weights = jax.nn.softmax(jnp.where(mask, scores, jnp.finfo(scores.dtype).min))
-        return jnp.tanh(self.combine(jnp.concatenate([weights @ outputs, hidden])))
+        return jax.nn.softmax(jnp.where(mask, scores, jnp.finfo(scores.dtype).min))
+
+    def _attend(self, hidden: Float[Array, " hidden"]) -> Float[Array, " hidden"]:
+        weights = self.looks(hidden)
+        if weights is None or self.combine is None or self.attended is None:
+            return hidden
+        return jnp.tanh(self.combine(jnp.concatenate([weights @ self.attended.outputs, hidden])))
 
 
 class Writing(NamedTuple):
@@ -199,6 +206,27 @@ class LSTMSequenceToSequence(AbstractSequenceToSequence):
         if self.hidden_layer is not None:
             outputs = dropout(jax.vmap(self.hidden_layer)(outputs), self.dropout, k_hidden)
         return jax.vmap(self.readout)(outputs)
+
+    def inspect(
+        self, source: Int[Array, " source"], mask: Bool[Array, " source"], told: Int[Array, " target"]
+    ) -> dict[str, Internal]:
+        memory = self.encode(source, mask)
+        cell = self._writer(memory.attended, has_dropout=False)
+
+        def step(state: Writing, token: Array) -> tuple[Writing, dict[str, Array]]:
+            after, _ = self.step(state, token)
+            layers, _ = after.state
+            looks = cell.looks(layers[-1][0])
+            seen = {"hidden state": jnp.stack([h for h, _ in layers]), "memory": jnp.stack([c for _, c in layers])}
+            return after, seen | ({} if looks is None else {"attention to the source": looks})
+
+        _, seen = jax.lax.scan(step, self.start(memory, len(told)), told)
+        axes = {"attention to the source": ("time", "token")}
+        found = {
+            name: Internal(values, axes.get(name, ("time", "layer", "unit")), first=len(source))
+            for name, values in seen.items()
+        }
+        return {"encoder": Internal(memory.attended.outputs, ("time", "unit")), **found}
 
     def _writer(self, attended: Attended, *, has_dropout: bool) -> WritingCell:
         """The decoder's layers, ready to attend to one source."""

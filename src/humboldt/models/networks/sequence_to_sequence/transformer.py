@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from humboldt.internals import Internal
 from humboldt.models.layers.attention import KeysValues
 from humboldt.models.layers.blocks import BlockOptions, Blocks
 from humboldt.models.layers.decoder import Decoder
@@ -53,15 +54,23 @@ class TransformerOptions:
 
 
 class Embedding(eqx.Module):
-    """`sqrt(width)` times a learned vector, plus sinusoids of the place, with dropout on the sum."""
+    """`sqrt(width)` times a learned vector, plus sinusoids of the place, with dropout on the sum.
+
+    With `has_language`, another learned vector that all tokens of the sequence share is added to each one's own.
+    """
 
     weight: Float[Array, "token width"]
+    language: Float[Array, " width"] | None
     rates: tuple[float, ...] | None = eqx.field(static=True)  # of the sinusoids, where there are any
     first: int = eqx.field(static=True)  # the number of the first place
     dropout: float = eqx.field(static=True)
 
-    def __init__(self, num_tokens: int, options: TransformerOptions, *, key: PRNGKeyArray) -> None:
+    def __init__(
+        self, num_tokens: int, options: TransformerOptions, *, has_language: bool = False, key: PRNGKeyArray
+    ) -> None:
         width = options.width
+        vector = jax.random.normal(jax.random.fold_in(key, 1), (width,)) * width**-0.5
+        self.language = vector if has_language else None
         if options.toolkit == "fairseq":
             self.weight = jax.random.normal(key, (num_tokens, width)) * width**-0.5
         else:
@@ -76,7 +85,8 @@ class Embedding(eqx.Module):
         self, tokens: Int[Array, " time"], begin: Int[Array, ""] | int = 0, *, key: PRNGKeyArray | None = None
     ) -> Float[Array, "time width"]:
         width = self.weight.shape[1]
-        x = look_up(self.weight, tokens) * width**0.5
+        x = look_up(self.weight, tokens)
+        x = (x if self.language is None else x + self.language[None]) * width**0.5
         if self.rates is not None:
             places = self.first + begin + jnp.arange(len(tokens))
             x = x + sinusoids(places, width, np.array(self.rates, np.float32)).astype(x.dtype)
@@ -121,7 +131,7 @@ class TransformerSequenceToSequence(AbstractSequenceToSequence):
         self.target_embedding = Embedding(output_size, options, key=k_target)
         encoder = Blocks(options.num_layers, block, shared=options.share_layers, key=k_encoder)
         decoder = Decoder(options.num_layers, block, shared=options.share_layers, key=k_decoder)
-        self.encoder, self.decoder = _with_first_weights((encoder, decoder), options.toolkit, key=k_weights)
+        self.encoder, self.decoder = with_first_weights((encoder, decoder), options.toolkit, key=k_weights)
         norm = None if is_fairseq else eqx.nn.LayerNorm(width, block.norm_epsilon)
         self.encoder_norm = self.decoder_norm = norm
         readout = Linear(width, output_size, use_bias=not is_fairseq, key=k_readout)
@@ -147,6 +157,19 @@ class TransformerSequenceToSequence(AbstractSequenceToSequence):
         x, _ = self.decoder(x, memory.source, memory.mask, key=k_blocks)
         return jax.vmap(self.readout)(_normed(self.decoder_norm, x))
 
+    def inspect(
+        self, source: Int[Array, " source"], mask: Bool[Array, " source"], told: Int[Array, " target"]
+    ) -> dict[str, Internal]:
+        _, reading = self.encoder(self.source_embedding(source), mask)
+        memory = self.encode(source, mask)
+        _, writing = self.decoder(self.target_embedding(told), memory.source, memory.mask)
+        axes, first = ("layer", "head", "time", "token"), len(source)
+        return {
+            "encoder attention": Internal(reading["attention"], axes),
+            "decoder attention": Internal(writing["attention"], axes, first=first),
+            "attention to the source": Internal(writing["cross_attention"], axes, first=first),
+        }
+
     def start(self, memory: Memory, longest: int) -> Decoding:
         past = self.decoder.empty_past(longest)
         return Decoding(jnp.zeros((), jnp.int32), memory, past)
@@ -162,11 +185,11 @@ def _normed(norm: eqx.nn.LayerNorm | None, x: Float[Array, "time width"]) -> Flo
     return x if norm is None else jax.vmap(norm)(x)
 
 
-def _with_first_weights(layers: Any, toolkit: Toolkit, *, key: PRNGKeyArray) -> Any:
+def with_first_weights(layers: Any, toolkit: Toolkit, *, input_biases: bool = True, key: PRNGKeyArray) -> Any:
     """All linear layers uniform by Glorot's rule, with the exceptions of each toolkit.
 
-    fairseq has narrower queries, keys and values, and biases of 0 elsewhere. In OpenNMT-py biases are as PyTorch's
-    linear layers have them.
+    fairseq has narrower queries, keys and values, with biases as PyTorch's linear layers have them (0 without
+    `input_biases`), and biases of 0 elsewhere. In OpenNMT-py all biases are PyTorch's.
     """
     count = len([leaf for leaf in jax.tree.leaves(layers, is_leaf=is_linear) if is_linear(leaf)])
     keys = iter(jax.random.split(key, count))
@@ -177,7 +200,7 @@ def _with_first_weights(layers: Any, toolkit: Toolkit, *, key: PRNGKeyArray) -> 
         inputs, outputs = layer.weight.shape[-2:]  # the first axis is that of the layers
         is_input = path[-1].name in ("query", "key", "value")
         gain = 0.5**0.5 if toolkit == "fairseq" and is_input else 1.0
-        has_bias = toolkit == "opennmt" or is_input
+        has_bias = toolkit == "opennmt" or (is_input and input_biases)
         bound = gain * (6 / (inputs + outputs)) ** 0.5
         return uniform_like(layer, bound, bias_bound=inputs**-0.5 if has_bias else 0.0, key=next(keys))
 
