@@ -1,6 +1,6 @@
 """One Transformer over a source and its target together (He et al. 2018; Fonollosa et al. 2019)."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -15,25 +15,12 @@ from humboldt.models.layers.dropout import split_or_none
 from humboldt.models.layers.linear import Linear
 from humboldt.models.networks.sequence_to_sequence.base import AbstractSequenceToSequence
 from humboldt.models.networks.sequence_to_sequence.transformer import (
+    Decoding,
     Embedding,
+    Memory,
     TransformerOptions,
     with_first_weights,
 )
-
-
-class Memory(NamedTuple):
-    """The source as it enters each layer."""
-
-    source: KeysValues
-    mask: Bool[Array, " source"]
-
-
-class Decoding(NamedTuple):
-    """Where decoding stands: keys and values are remembered, so that no symbol is processed twice."""
-
-    place: Int[Array, ""]
-    memory: Memory
-    past: KeysValues
 
 
 class JointSequenceToSequence(AbstractSequenceToSequence):

@@ -94,7 +94,7 @@ class Embedding(eqx.Module):
 
 
 class Memory(NamedTuple):
-    """The source as each layer of the decoder sees it."""
+    """The source as each layer that writes the target sees it."""
 
     source: KeysValues
     mask: Bool[Array, " source"]
