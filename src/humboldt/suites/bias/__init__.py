@@ -35,7 +35,7 @@ class Bias(AbstractSuite, OffersData):
     contenders = CONTENDERS
     printed_tasks = TASKS
     presets = PRESETS
-    demo = Request(("hierarchical_or_linear",), ("lstm_s2s_no_att", "transformer"))
+    demo = Request(("hierarchical_or_linear",), ("cnn_s2s", "transformer"))
     headline = "fits"
     evaluation = ("preference", 1)
     told_of_members = ("rule", "block")  # empty columns for description length tell
