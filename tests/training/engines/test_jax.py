@@ -11,7 +11,8 @@ from training_support import Parity
 from humboldt.checkpoints import Checkpoints
 from humboldt.models.rnn import RNN
 from humboldt.training.base import AbstractPredictor, Job, MemberRecipe, Milestone, Recipe, engines
-from humboldt.training.engines.jax import CURVE_POINTS, JaxTrained, curve
+from humboldt.training.engines.jax import JaxTrained
+from humboldt.training.spans import CURVE_POINTS, curve
 from humboldt.training.ensemble.train import TrainedEnsemble
 
 ENGINE = engines.get("jax")
