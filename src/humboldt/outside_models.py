@@ -6,8 +6,8 @@ What is named is a class or a function that makes a network:
 - with a parameter `key` it gives a JAX network for one example (an Equinox module, say), as in `humboldt.models`;
 - a class of settings with a method `build` is taken as it is.
 
-All other parameters need defaults and become settings: `--set hidden_size=128`. An attribute `problems` says which kinds
-of problem the network can be given; without one, the parameters of a class's `forward` or `__call__` tell.
+All other parameters need defaults and become settings: `--set hidden_size=128`. An attribute `problems` says which
+kinds of problem the network can be given; without one, the parameters of a class's `forward` or `__call__` tell.
 """
 
 import inspect
@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal
 from humboldt.errors import RunError, UsageError
 from humboldt.models import models
 from humboldt.problems import ProblemKind
-from humboldt.registry import Registry
+from humboldt.registry import Registry, origin_of
 from humboldt.settings import setting, settings
 
 GIVEN = ("input_size", "output_size", "num_symbols", "key")  # by us, not by the user
@@ -39,21 +39,26 @@ def register_reference(text: str) -> str:
     from humboldt.plugins import load_file
 
     path, _, attribute = text.rpartition(":")
+    if not Path(path).is_file() and (text in modules or text in models):
+        return text  # it was registered before, by a file in another folder
     module = load_file(Path(path), f"--model {text}")
     if not hasattr(module, attribute):
         public = [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
         known = f" It has: {', '.join(public)}." if public else ""
         raise UsageError(f"--model {text}: {path} has nothing named {attribute!r}.{known}")
     name = f"{Path(path).name}:{attribute}"
-    return register_model(name, getattr(module, attribute), Path(path).resolve())
+    return register_model(name, getattr(module, attribute), origin=str(Path(path).resolve()))
 
 
-def register_model(name: str, thing: Any, origin: Path) -> str:
-    """Registers a class or a function that makes networks, or a class of settings."""
+def register_model(name: str, thing: Any, *, version: int | None = None, origin: str | None = None) -> str:
+    """Registers a class or a function that makes networks, or a class of settings.
+
+    `origin` is the file whose hash takes the place of a version; that which defines it, if none is given.
+    """
     if not callable(thing):
         raise UsageError(f"{name} is a {type(thing).__name__}. Name a class or a function that makes a network.")
     registry, model = _as_settings(name, thing)
-    registry.register(name, origin=str(origin))(model)
+    registry.register(name, version=version, origin=origin or origin_of(thing))(model)
     return name
 
 

@@ -6,6 +6,7 @@ with `--plugin my_file.py`; Python code calls `humboldt.register`.
 """
 
 import importlib.util
+import inspect
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -29,9 +30,21 @@ def register(name: str, *, version: int | None = None) -> Callable[[V], V]:
     """
 
     def bind(value: V) -> V:
+        if _makes_networks(value):
+            from humboldt.outside_models import register_model
+
+            register_model(name, value, version=version)
+            return value
         return _registry_for(name, value).register(name, version=version)(value)
 
     return bind
+
+
+def _makes_networks(value: Any) -> bool:
+    """Whether it is a class or a function that is called with the sizes of a network; see `humboldt.outside_models`."""
+    if hasattr(value, "build") or not callable(value):
+        return False
+    return {"input_size", "output_size"} <= set(inspect.signature(value).parameters)
 
 
 def _registry_for(name: str, value: Any) -> Any:

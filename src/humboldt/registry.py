@@ -66,7 +66,7 @@ class Registry(Generic[T]):
         made_from = origin
 
         def bind(value: V) -> V:
-            origin = made_from or _origin(value)
+            origin = made_from or origin_of(value)
             if name in self._entries and self._entries[name].origin == origin:
                 return value  # the same file, imported under another name
             if name in self._entries:
@@ -139,7 +139,7 @@ def _module_name(value: Any) -> str:
     return value.__module__ if hasattr(value, "__module__") else type(value).__module__
 
 
-def _origin(value: Any) -> str:
+def origin_of(value: Any) -> str:
     """The file that defines a class, a function, or the class of an object."""
     definition = value if inspect.isclass(value) or inspect.isfunction(value) else type(value)
     try:

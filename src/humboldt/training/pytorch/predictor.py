@@ -11,8 +11,8 @@ from humboldt.languages import Batch
 from humboldt.measures.bliss import FromPrefixes
 from humboldt.training.base import AbstractPredictor
 from humboldt.training.pytorch.calling import Caller
-from humboldt.training.pytorch.steps import nats_per_symbol
 from humboldt.training.pytorch.stepping import ModuleStepper
+from humboldt.training.pytorch.steps import nats_per_symbol
 from humboldt.training.pytorch.train import own_random
 
 PAIRS_AT_ONCE = 2**24  # of steps that attend to each other, in all rows together
@@ -121,10 +121,14 @@ class ModulePredictor(AbstractPredictor):
         return AsNetwork(self.modules[member], self.caller)
 
     def parameters(self) -> dict[str, int]:
-        counts = {name: sum(p.numel() for p in part.parameters()) for name, part in self.modules[0].named_children()}
-        total = sum(parameter.numel() for parameter in self.modules[0].parameters())
-        own = total - sum(counts.values())
-        return {**{name: count for name, count in counts.items() if count}, **({"own": own} if own else {})}
+        module = self.modules[0]
+        tables = [part for part in module.modules() if isinstance(part, nn.Embedding | nn.EmbeddingBag)]
+        ends = {"embedding": _count(tables), "readout": _count([getattr(module, "readout", nn.Identity())])}
+        return {**ends, "body": _count([module]) - sum(ends.values())}
+
+
+def _count(modules: Sequence[nn.Module]) -> int:
+    return sum(parameter.numel() for module in modules for parameter in module.parameters())
 
 
 class AsNetwork:

@@ -12,8 +12,8 @@ from humboldt.training.pytorch.calling import Caller
 
 
 class ModuleStepper:
-    """Uses `module.step(tokens, state) -> (logits, state)`: one token of each row, shape `(batch,)`, and logits of shape
-    `(batch, out)`. The first state is `None`. A state is a tensor, or tuples, lists or dictionaries of tensors.
+    """Uses `module.step(tokens, state) -> (logits, state)`: one token of each row, shape `(batch,)`, and logits of
+    shape `(batch, out)`. The first state is `None`. A state is a tensor, or tuples, lists or dictionaries of tensors.
 
     Rows are taken out of states and repeated. Which axis of a tensor is that of the rows is seen by trying: layers of
     PyTorch have it second.
