@@ -18,7 +18,7 @@ from torch import nn
 
 import humboldt
 from humboldt.checkpoints import Checkpoints
-from humboldt.errors import RunError, UsageError
+from humboldt.errors import Interrupted, RunError, UsageError
 from humboldt.events import AbstractSink, Event, Warned
 from humboldt.outside_models import register_model
 from humboldt.suites.base import Experiment
@@ -30,6 +30,7 @@ from humboldt.training.pytorch.steps import learning_rate_factor, train_step
 pytestmark = pytest.mark.extras
 EXAMPLES = Path(__file__).parents[2] / "examples"
 STEPS = 20
+torch.set_num_threads(1)  # networks are tiny, and other tests run beside these
 
 
 def t(array: Any) -> torch.Tensor:
@@ -125,8 +126,9 @@ def job_of(suite: str, task: str, model: str, **settings: Any) -> Job:
     return study.suite.job(study.suite.restore(experiment.training, experiment.evaluations[0]), experiment.members[:1])
 
 
+RATES = {"learning_rates": (1e-3,)}
 CASES: dict[str, tuple[str, str, str, type, dict[str, Any]]] = {
-    "chomsky": ("chomsky", "reverse_string", "torch_lstm", LSTM, {"learning_rates": (1e-3,), "batch_size": 16}),
+    "chomsky": ("chomsky", "reverse_string", "torch_lstm", LSTM, {**RATES, "batch_size": 8, "train_lengths": (1, 4)}),
     "bliss": ("bliss", "an_bn", "lstm", LSTM, {"factors": (4,), "penalties": ("none",), "hidden_size": 8}),
     "pcfg_set": (
         *("pcfg_set", "task_accuracy", "lstm_s2s_plain", EncoderDecoder),
@@ -242,7 +244,7 @@ def test_a_resumed_training_ends_with_the_same_bits(tmp_path: Path):
     job = replace(job, members=(job.members[0], replace(job.members[0], seed=7)))
     whole = trained(job, tmp_path / "whole", Telling())
     for stop in (1, 2, 3):
-        with pytest.raises(humboldt.errors.Interrupted):
+        with pytest.raises(Interrupted):
             trained(job, tmp_path / "part", Telling(stop_after=stop))
     again = trained(job, tmp_path / "part", Telling())
     alone = trained(replace(job, members=job.members[1:]), tmp_path / "alone", Telling())
@@ -378,16 +380,19 @@ def test_kill_9_loses_nothing(tmp_path: Path):
     command = [
         *(sys.executable, "-m", "humboldt", "run", "chomsky", "--task", "parity_check", "--no-estimate"),
         *("--model", f"{EXAMPLES / 'pytorch_gru.py'}:GRU", "--seeds", "2", "--save-every", "0.2"),
-        *("--set", "steps=600", "--set", "hidden_size=8", "--set", "num_test_lengths=2", "--out"),
+        *("--set", "steps=400", "--set", "hidden_size=8", "--set", "num_test_lengths=1", "--set", "batch_size=2"),
+        *("--set", "strings_per_length=2", "--out"),
     ]
-    subprocess.run([*command, tmp_path / "whole"], check=True, capture_output=True, timeout=300)
-    process = subprocess.Popen([*command, tmp_path / "killed"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
+    subprocess.run([*command, tmp_path / "whole"], check=True, capture_output=True, timeout=300, env=one_thread)
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen([*command, tmp_path / "killed"], env=one_thread, **quiet)
     deadline = time.monotonic() + 120
     while not list((tmp_path / "killed").rglob("*.ckpt")) and time.monotonic() < deadline:
         time.sleep(0.05)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    subprocess.run([*command, tmp_path / "killed"], check=True, capture_output=True, timeout=300)
+    subprocess.run([*command, tmp_path / "killed"], check=True, capture_output=True, timeout=300, env=one_thread)
     rows = [
         subprocess.run(
             [sys.executable, "-m", "humboldt", "show", tmp_path / name, "--json"], check=True, capture_output=True

@@ -324,6 +324,8 @@ class AbstractSuite(ABC):
     def _cells(self, request: Request, preset: Preset) -> list[tuple[str, str]]:
         if not request.tasks and not request.models and preset.cells is not None:
             return list(preset.cells)
+        for model in request.models:
+            self.contender(model)  # an error that says why, if it does not fit
         chosen_tasks = _in_order("task", request.tasks, self.tasks()) or list(preset.tasks or self.printed_tasks)
         chosen_models = _in_order("model", request.models, self.models()) or list(self.contenders)
         return list(itertools.product(chosen_tasks, chosen_models))

@@ -87,12 +87,13 @@ def train_step(
     optimiser.zero_grad(set_to_none=True)
     whole.backward()
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-    norm = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients))) if gradients else loss.new_zeros(())
+    norm = nn.utils.get_total_norm(gradients)
     value, accuracy_value, size = torch.stack([loss.detach(), accuracy, norm]).tolist()  # one wait for the device
     if not (abs(value) < float("inf") and size < float("inf")):
         return value, accuracy_value, False
     if recipe.gradient_clip is not None and size >= recipe.gradient_clip > 0:
-        torch._foreach_mul_(gradients, recipe.gradient_clip / size)
+        for gradient in gradients:
+            gradient.mul_(recipe.gradient_clip / size)
     for group in optimiser.param_groups:
         group["lr"] = rate
     optimiser.step()
