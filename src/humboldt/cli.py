@@ -52,7 +52,12 @@ Out = Annotated[Path, typer.Option("--out", help="Folder for results and checkpo
 Settings = Annotated[list[str], typer.Option("--set", help="key=value; may be repeated.", metavar="KEY=VALUE")]
 SuiteName = Annotated[str, typer.Argument(help="The suite, e.g. chomsky.")]
 TaskNames = Annotated[list[str], typer.Option("--task", help="A task; may be repeated. Default: the preset's.")]
-ModelNames = Annotated[list[str], typer.Option("--model", help="A model; may be repeated. Default: the preset's.")]
+ModelNames = Annotated[
+    list[str],
+    typer.Option(
+        "--model", help="A model, or one of your own as my_file.py:MyGRU; may be repeated. Default: the preset's."
+    ),
+]
 PresetName = Annotated[str, typer.Option("--preset", help="quick or paper.")]
 Seeds = Annotated[int | None, typer.Option("--seeds", help="Seeds per experiment. Default: the preset's.")]
 Plugins = Annotated[list[Path], typer.Option("--plugin", help="A Python file that adds tasks, models or suites.")]

@@ -173,6 +173,7 @@ class KeptMember:
         said = said[: said.index(problem.end) + 1] if problem.end in said else said
         told = np.array([problem.start, *said[:-1]], np.int32)
         logits = np.asarray(self.network(tokens, mask, told, np.ones(len(told), bool)), np.float64)
+        shows_internals = with_internals and hasattr(self.network, "inspect")
         names = [*alphabet.symbols, *[UNKNOWN] * (problem.output_size - len(alphabet))]
         names[problem.end] = END
         answer = [names[i] for i in said]
@@ -189,7 +190,7 @@ class KeptMember:
             expected=expected,
             alphabet=tuple(names),
             probabilities=_chances(logits),
-            internals=_as_arrays(self.network.inspect(tokens, mask, told)) if with_internals else {},
+            internals=_as_arrays(self.network.inspect(tokens, mask, told)) if shows_internals else {},
         )
 
     def _logits(self, tokens: np.ndarray, mask: np.ndarray, steps: np.ndarray) -> np.ndarray:

@@ -6,12 +6,14 @@ with `--plugin my_file.py`; Python code calls `humboldt.register`.
 """
 
 import importlib.util
+import inspect
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 from humboldt.errors import UsageError
@@ -28,9 +30,21 @@ def register(name: str, *, version: int | None = None) -> Callable[[V], V]:
     """
 
     def bind(value: V) -> V:
+        if _makes_networks(value):
+            from humboldt.outside_models import register_model
+
+            register_model(name, value, version=version)
+            return value
         return _registry_for(name, value).register(name, version=version)(value)
 
     return bind
+
+
+def _makes_networks(value: Any) -> bool:
+    """Whether it is a class or a function that is called with the sizes of a network; see `humboldt.outside_models`."""
+    if hasattr(value, "build") or not callable(value):
+        return False
+    return {"input_size", "output_size"} <= set(inspect.signature(value).parameters)
 
 
 def _registry_for(name: str, value: Any) -> Any:
@@ -77,22 +91,28 @@ def load_installed() -> None:
 def load_files(paths: Iterable[Path]) -> None:
     """Imports files that a user names. The same file again does nothing."""
     for path in paths:
-        _load_file(path.resolve())
+        load_file(path, f"--plugin {path}")
 
 
-@cache
-def _load_file(path: Path) -> None:
+def load_file(path: Path, option: str) -> ModuleType:
+    """The module that a user's file is. `option` is how messages speak of the request."""
     if not path.is_file():
-        raise UsageError(f"--plugin {path}: there is no such file. Give a Python file that registers something.")
-    name = f"humboldt_plugin_{sha256(str(path).encode()).hexdigest()[:12]}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise UsageError(f"--plugin {path}: this is not a Python file. Give one that ends in .py.")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
+        raise UsageError(f"{option}: there is no file `{path}`. Give a Python file.")
     try:
-        spec.loader.exec_module(module)
+        return _load_file(path.resolve())
     except UsageError:
         raise
     except (Exception, SystemExit) as error:
-        raise UsageError(f"--plugin {path}: {type(error).__name__}: {error}. Mend the file and try again.") from error
+        raise UsageError(f"{option}: {type(error).__name__}: {error}. Mend the file and try again.") from error
+
+
+@cache
+def _load_file(path: Path) -> ModuleType:
+    name = f"humboldt_plugin_{sha256(str(path).encode()).hexdigest()[:12]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path}: this is not a Python file. Give one that ends in .py.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module

@@ -60,11 +60,13 @@ class Registry(Generic[T]):
         self._check = check
         self._entries: dict[str, Entry[T]] = {}
 
-    def register(self, name: str, *, version: int | None = None) -> Callable[[V], V]:
-        """Decorator that binds `name`."""
+    def register(self, name: str, *, version: int | None = None, origin: str | None = None) -> Callable[[V], V]:
+        """Decorator that binds `name`. `origin` is the file that what is registered was made from, where it is not the
+        one that defines it."""
+        made_from = origin
 
         def bind(value: V) -> V:
-            origin = _origin(value)
+            origin = made_from or origin_of(value)
             if name in self._entries and self._entries[name].origin == origin:
                 return value  # the same file, imported under another name
             if name in self._entries:
@@ -137,7 +139,7 @@ def _module_name(value: Any) -> str:
     return value.__module__ if hasattr(value, "__module__") else type(value).__module__
 
 
-def _origin(value: Any) -> str:
+def origin_of(value: Any) -> str:
     """The file that defines a class, a function, or the class of an object."""
     definition = value if inspect.isclass(value) or inspect.isfunction(value) else type(value)
     try:

@@ -18,6 +18,7 @@ from humboldt.events import AbstractSink, Event, Warned
 from humboldt.execution import AbstractExecutor, Here, Keep, Options, Outcome, Sinks
 from humboldt.identity import Evaluation, Member, canonical
 from humboldt.locks import Lock
+from humboldt.outside_models import is_reference, register_reference
 from humboldt.plugins import load_installed
 from humboldt.report.tables import as_text
 from humboldt.report.words import gigabytes
@@ -241,12 +242,14 @@ def plan(
 
     **Arguments:**
 
-    - `suite`, `preset`: their names. `tasks`, `models`: names, or one name; those of the preset if there are none.
+    - `suite`, `preset`: their names. `tasks`, `models`: names, or one name; those of the preset if there are none. A
+      model of your own is named by its file: `my_file.py:MyGRU` (see `humboldt.outside_models`).
     - `seeds`: how many seeds each experiment has. `settings`: changes, as `--set` makes them on the command line.
     - `out`: the folder of the results.
     """
     load_installed()
-    request = Request(_names("tasks", tasks), _names("models", models), preset, _count(seeds), _changes(settings))
+    named = tuple(register_reference(name) if is_reference(name) else name for name in _names("models", models))
+    request = Request(_names("tasks", tasks), named, preset, _count(seeds), _changes(settings))
     if not isinstance(out, str | Path) or not str(out):
         raise UsageError(f"out={out!r} is not a folder. Give a path, e.g. out='results'.")
     its_suite = suites.get(suite)

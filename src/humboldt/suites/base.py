@@ -27,6 +27,7 @@ from humboldt.suites.departures import Departure
 from humboldt.training.base import AbstractEngine, AbstractPredictor, Job, engines
 
 PAPER = "paper"  # the preset that every suite has
+OPEN_ENGINES = ("jax", "torch")  # which any model can be registered with
 
 Scored = tuple[dict[str, float], dict[str, Any]]
 """One member's measures, and details of them."""
@@ -256,7 +257,8 @@ class AbstractSuite(ABC):
         taken = {*self.contenders, *(contender.model for contender in self.contenders.values())}
         others = [
             entry.name
-            for entry in engines.get("jax").models.entries()
+            for name in OPEN_ENGINES
+            for entry in engines.get(name).models.entries()
             if entry.name not in taken and self.kind in getattr(entry.value, "problems", ())
         ]
         return [*self.contenders, *others]
@@ -266,8 +268,16 @@ class AbstractSuite(ABC):
         if model in self.contenders:
             return self.contenders[model]
         if model not in self.models():
+            for name in OPEN_ENGINES:
+                if model in engines.get(name).models:
+                    kinds = ", ".join(kind.value for kind in engines.get(name).models.get(model).problems)
+                    raise UsageError(
+                        f"The model {model!r} is for {kinds}, and the suite {self.name} has problems of "
+                        f"{self.kind.value}. Its attribute `problems` says what it can be given."
+                    )
             raise unknown_name("model", model, self.models())
-        return Contender(model, getattr(engines.get("jax").models.get(model), "title", model))
+        engine = next(name for name in OPEN_ENGINES if model in engines.get(name).models)
+        return Contender(model, getattr(engines.get(engine).models.get(model), "title", model), engine=engine)
 
     def preset(self, name: str) -> Preset:
         """A preset by name."""
@@ -314,6 +324,8 @@ class AbstractSuite(ABC):
     def _cells(self, request: Request, preset: Preset) -> list[tuple[str, str]]:
         if not request.tasks and not request.models and preset.cells is not None:
             return list(preset.cells)
+        for model in request.models:
+            self.contender(model)  # an error that says why, if it does not fit
         chosen_tasks = _in_order("task", request.tasks, self.tasks()) or list(preset.tasks or self.printed_tasks)
         chosen_models = _in_order("model", request.models, self.models()) or list(self.contenders)
         return list(itertools.product(chosen_tasks, chosen_models))

@@ -185,7 +185,8 @@ class AbstractPredictor(ABC):
         return {}, {}
 
     def parameters(self) -> dict[str, int]:
-        """How many numbers training has changed, by part of the network; empty where that is not known."""
+        """How many numbers training has changed: in the `embedding`, in the `readout`, and in the `body` between them;
+        empty where that is not known."""
         return {}
 
     def source_vectors(self) -> np.ndarray | None:

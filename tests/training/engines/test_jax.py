@@ -11,8 +11,9 @@ from training_support import Parity
 from humboldt.checkpoints import Checkpoints
 from humboldt.models.rnn import RNN
 from humboldt.training.base import AbstractPredictor, Job, MemberRecipe, Milestone, Recipe, engines
-from humboldt.training.engines.jax import CURVE_POINTS, JaxTrained, curve
+from humboldt.training.engines.jax import JaxTrained
 from humboldt.training.ensemble.train import TrainedEnsemble
+from humboldt.training.spans import CURVE_POINTS, curve
 
 ENGINE = engines.get("jax")
 CALLS = 1000

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from humboldt.languages import Batch, Pairs, frame_transduction
-from humboldt.training.ensemble.stream import buckets_for, make_chunk, prefetch
+from humboldt.training.ensemble.stream import buckets_for, make_chunk
+from humboldt.training.spans import prefetch
 
 
 def stream(step: int) -> Batch:

@@ -19,7 +19,8 @@ from humboldt.models.rnn import RNN
 from humboldt.training.base import MemberRecipe, Milestone, Recipe, Schedule
 from humboldt.training.ensemble import train as module
 from humboldt.training.ensemble.steps import train_chunk
-from humboldt.training.ensemble.train import Ensemble, TrainedEnsemble, spans
+from humboldt.training.ensemble.train import Ensemble, TrainedEnsemble
+from humboldt.training.spans import spans
 
 MEMBERS = [MemberRecipe(seed, rate) for seed in (0, 1) for rate in (1e-2, 3e-3)]
 STEPS = 230  # three calls of the program, the last of them not full

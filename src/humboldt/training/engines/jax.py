@@ -17,16 +17,15 @@ from humboldt.training.base import (
     Arrays,
     Job,
     Memory,
-    Outcome,
     engines,
 )
+from humboldt.training.spans import outcome
 
 if TYPE_CHECKING:
     from humboldt.training.ensemble.train import Ensemble, TrainedEnsemble
 
 BYTES_OF_SYMBOL = 10  # token and target of four bytes, two masks of one
 SAMPLE_STEPS = 10  # of training, for an estimate
-CURVE_POINTS = 200  # a million steps need not be a million numbers
 
 
 class JaxEngine(AbstractEngine):
@@ -101,18 +100,8 @@ class JaxTrained(AbstractTrained):
     def __init__(self, trained: "TrainedEnsemble", predictor: AbstractPredictor) -> None:
         self.predictor = predictor
         self.milestones = trained.milestones
-        self.outcomes = tuple(self._outcome(trained, i) for i in range(predictor.num_members))
+        self.outcomes = tuple(outcome(trained, member) for member in range(predictor.num_members))
         self._trained = trained
-
-    @staticmethod
-    def _outcome(trained: "TrainedEnsemble", member: int) -> Outcome:
-        diverged_at = int(trained.diverged_at[member])
-        detail: dict[str, Any] = {"training": curve(trained, member)}
-        if own := [record[member] for record in trained.milestones if isinstance(record, list)]:
-            detail["milestones"] = own
-        if diverged_at >= 0:
-            return Outcome(diverged_at, {**detail, "diverged_at": diverged_at})
-        return Outcome(None, detail)
 
     def weights(self, member: int) -> dict[str, np.ndarray]:
         import jax
@@ -142,18 +131,6 @@ def make_ensemble(job: Job) -> "Ensemble":
     from humboldt.training.ensemble.train import Ensemble
 
     return Ensemble(lambda key: build(job, key), job.members, job.recipe, job.problem)
-
-
-def curve(trained: "TrainedEnsemble", member: int) -> dict[str, list[float | None]]:
-    """Loss and accuracy of one member over the steps of training: at most so many points, the last one among them."""
-    size = len(trained.steps)
-    keep = sorted({round(x) for x in np.linspace(0, size - 1, min(size, CURVE_POINTS))})
-
-    def rounded(values: np.ndarray) -> list[float | None]:
-        return [round(x, 6) if np.isfinite(x) else None for x in values[keep].tolist()]
-
-    loss, accuracy = rounded(trained.loss[member]), rounded(trained.accuracy[member])
-    return {"steps": trained.steps[keep].tolist(), "loss": loss, "accuracy": accuracy}
 
 
 engines.register("jax", version=1)(JaxEngine())

@@ -1,8 +1,6 @@
-"""Batches from the host, ready before the device asks for them."""
+"""Batches as the compiled program takes them: many steps together, padded to a few lengths."""
 
-import queue
-import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -57,42 +55,3 @@ def make_chunk(
         }
     steps: Any = np.arange(first, first + size, dtype=np.int32)
     return Chunk(Clock(steps, np.array(bucket + [len(buckets)] * filling, np.int32)), Examples(**arrays))  # pyright: ignore[reportArgumentType]
-
-
-def prefetch(items: Iterator[Any], *, depth: int = 2) -> Generator[Any, None, None]:
-    """The same items, made ahead of time on a thread. An exception there is raised here."""
-    ready: queue.Queue[tuple[bool, Any]] = queue.Queue(depth)
-    stop = threading.Event()
-
-    def put(item: tuple[bool, Any]) -> bool:
-        while not stop.is_set():
-            try:
-                ready.put(item, timeout=0.1)
-                return True
-            except queue.Full:
-                continue
-        return False
-
-    def produce() -> None:
-        try:
-            for item in items:
-                if not put((True, item)):
-                    return
-            put((False, None))
-        except BaseException as error:
-            put((False, error))
-
-    thread = threading.Thread(target=produce, daemon=True, name="humboldt-prefetch")
-    thread.start()
-    try:
-        while True:
-            is_item, item = ready.get()
-            if is_item:
-                yield item
-            elif item is None:
-                return
-            else:
-                raise item
-    finally:
-        stop.set()
-        thread.join()

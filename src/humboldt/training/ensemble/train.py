@@ -19,7 +19,8 @@ from humboldt.training.ensemble.compiled import keep_compiled_programs
 from humboldt.training.ensemble.members import pad_members, stack_weights
 from humboldt.training.ensemble.named import from_named, to_named
 from humboldt.training.ensemble.steps import Chunk, Curve, Learners, MemberValues, Work, train_chunk, transformation
-from humboldt.training.ensemble.stream import buckets_for, make_chunk, prefetch
+from humboldt.training.ensemble.stream import buckets_for, make_chunk
+from humboldt.training.spans import prefetch, spans
 
 CHUNK_STEPS = 100  # training steps per call of the compiled program
 
@@ -262,19 +263,3 @@ def _where(condition: Array, new: Array, old: Array) -> Array:
 def _as_pairs(buckets: Sequence[Any], longest_target: int | None) -> tuple[tuple[int, int], ...]:
     """Lengths of sources and targets. Where only one is given, targets lie on the same axis, or have one length."""
     return tuple(one if isinstance(one, tuple) else (one, longest_target or one) for one in buckets)
-
-
-def spans(steps: int, most: int, milestones: Sequence[int] = ()) -> list[tuple[int, int]]:
-    """First and last step (excluded) of each call of the program; none goes across a milestone.
-
-    >>> spans(250, 100, (120,))
-    [(0, 100), (100, 120), (120, 220), (220, 250)]
-    """
-    ends = sorted({step for step in milestones if 0 < step < steps} | {steps})
-    found, first = [], 0
-    for end in ends:
-        while first < end:
-            last = min(first + most, end)
-            found.append((first, last))
-            first = last
-    return found

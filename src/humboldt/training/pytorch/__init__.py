@@ -1,0 +1,1 @@
+"""Training PyTorch modules. Only `humboldt.training.engines.torch` imports this."""

@@ -1,0 +1,160 @@
+"""What a user's module is given, and what it must give back; docs/pytorch.md has the table.
+
+- **Transduction, next symbol, classification**: `forward(tokens)` with token ids of shape `(batch, time)`. It returns
+  logits of shape `(batch, time, out)`; a classifier may return `(batch, out)`. Where `forward` has parameters of these
+  names it is also given `mask`, shape `(batch, time)`, true where a token is real, and `lengths`, shape `(batch,)`.
+- **Sequence to sequence**: `forward(source, told)`: the source, and the target one step late, after a start mark. It
+  returns logits of shape `(batch, target time, out)`. By name: `mask` and `lengths` of the source, `target_mask`.
+
+Padding stands at the end of a row.
+"""
+
+import inspect
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from humboldt.errors import RunError
+from humboldt.events import AbstractSink, Warned
+from humboldt.languages import Batch, ProblemKind
+from humboldt.training.base import AbstractProblem
+
+ROWS_CHECKED, STEPS_ADDED = 4, 3
+TOLERANCE = 1e-4  # of logits that ought to be the same
+
+
+class Caller:
+    """Calls modules of one class on the batches of one problem.
+
+    `name` is how messages speak of the module.
+    """
+
+    def __init__(self, name: str, problem: AbstractProblem, device: torch.device) -> None:
+        self.name, self.problem, self.device = name, problem, device
+
+    def tensor(self, array: np.ndarray) -> Tensor:
+        """An array on the device; whole numbers as PyTorch likes them best."""
+        tensor = torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+        return tensor.long() if tensor.dtype == torch.int32 else tensor
+
+    def told(self, targets: Tensor) -> Tensor | None:
+        """What a sequence-to-sequence module is told when it is asked for each target: the one before."""
+        if self.problem.start is None:
+            return None
+        start = torch.full_like(targets[:, :1], self.problem.start)
+        return torch.cat([start, targets[:, :-1]], 1)
+
+    def logits(
+        self, module: nn.Module, tokens: Tensor, mask: Tensor, told: Tensor | None, target_mask: Tensor | None = None
+    ) -> Tensor:
+        """Logits of shape `(batch, time, out)`, the time being that of the targets."""
+        given: dict[str, Any] = {"mask": mask, "lengths": mask.sum(1)}
+        if told is not None:
+            given["target_mask"] = torch.ones_like(told, dtype=torch.bool) if target_mask is None else target_mask
+        wanted = _parameters(module)
+        named = given if wanted is None else {key: value for key, value in given.items() if key in wanted}
+        leading = (tokens,) if told is None else (tokens, told)
+        try:
+            found = module(*leading, **named)
+        except Exception as error:
+            shapes = ", ".join(str(tuple(x.shape)) for x in leading)
+            raise RunError(
+                f"{self.name}: forward raised {type(error).__name__}: {error} "
+                f"(called with token ids of shape {shapes}{_and(named)}). Mend `forward`; what it is given is in "
+                "docs/pytorch.md."
+            ) from error
+        return self._checked(found, tuple(leading[-1].shape))
+
+    def _checked(self, found: Any, shape: tuple[int, ...]) -> Tensor:
+        out = self.problem.output_size
+        if not isinstance(found, Tensor):
+            raise RunError(
+                f"{self.name}: forward returned a {type(found).__name__}. Return one tensor of logits of shape "
+                f"(batch, time, {out}); nn.LSTM and nn.GRU return a pair, whose first part that is made from."
+            )
+        if self.problem.kind is ProblemKind.CLASSIFICATION and tuple(found.shape) == (shape[0], out):
+            found = found[:, None].expand(*shape, out)
+        if tuple(found.shape) != (*shape, out):
+            raise RunError(
+                f"{self.name}: forward returned logits of shape {tuple(found.shape)} for a batch of {shape[0]} and "
+                f"{shape[1]} steps. Return shape {(*shape, out)}: batch, time, outputs (batch first)."
+            )
+        if not found.is_floating_point():
+            raise RunError(f"{self.name}: forward returned {found.dtype}. Return logits, which are floating point.")
+        return found.float()
+
+    def of_batch(self, module: nn.Module, batch: Batch) -> Tensor:
+        """What a module says to a batch."""
+        tokens, mask = self.tensor(batch.tokens), self.tensor(batch.mask)
+        told = self.told(self.tensor(batch.targets))
+        return self.logits(module, tokens, mask, told, self.tensor(batch.target_mask))
+
+    @torch.no_grad()
+    def check(self, module: nn.Module, sink: AbstractSink) -> None:
+        """Tries a module on a few rows before any time is spent on it: shapes, finite numbers, padding, causality."""
+        module.eval()
+        batch = self.problem.batch(0)
+        if self.problem.has_own_examples:
+            batch = Batch(*(getattr(batch, name)[0] for name in type(batch).__dataclass_fields__))
+        batch = Batch(*(getattr(batch, name)[:ROWS_CHECKED] for name in type(batch).__dataclass_fields__))
+        logits = self.of_batch(module, batch)
+        counts = self.tensor(batch.target_mask)
+        if not torch.isfinite(logits[counts]).all():
+            raise RunError(
+                f"{self.name}: an untrained module returned logits that are not finite numbers. Look for divisions "
+                "and logarithms of zero, and at masks of attention that leave nothing to attend to."
+            )
+        longer = batch.padded(batch.time + STEPS_ADDED, batch.target_time + (0 if self._has_two_axes else STEPS_ADDED))
+        again = self.of_batch(module, longer)[:, : logits.shape[1]]
+        change = float((again - logits)[counts].abs().max()) if counts.any() else 0.0
+        if change > TOLERANCE:
+            sink.send(
+                Warned(
+                    f"{self.name}: {STEPS_ADDED} more steps of padding change its answers by up to {change:.2g}. "
+                    "Results then depend on what else is in a batch. Use `mask` or `lengths` in `forward`."
+                )
+            )
+        self._check_causality(module, batch, logits)
+
+    @property
+    def _has_two_axes(self) -> bool:
+        return self.problem.start is not None
+
+    def _check_causality(self, module: nn.Module, batch: Batch, logits: Tensor) -> None:
+        """No answer may depend on what comes after it: on later symbols, or on the symbols that are asked for."""
+        if not self._has_two_axes and self.problem.kind is not ProblemKind.NEXT_SYMBOL:
+            return
+        tokens, mask = self.tensor(batch.tokens), self.tensor(batch.mask)
+        told, target_mask = self.told(self.tensor(batch.targets)), self.tensor(batch.target_mask)
+        changed = tokens if told is None else told
+        size = self.problem.input_size if told is None else self.problem.output_size
+        last = changed.shape[1] - 1
+        if last < 1 or size < 2:
+            return
+        changed = changed.clone()
+        changed[:, last] = (changed[:, last] + 1) % size
+        if told is None:
+            again = self.logits(module, changed, mask, None)
+        else:
+            again = self.logits(module, tokens, mask, changed, target_mask)
+        if float((again - logits)[:, :last].abs().max()) > TOLERANCE:
+            raise RunError(
+                f"{self.name}: its answers depend on symbols that come later, so it is told what it is asked for. "
+                "Each step may only use the steps up to itself: no bidirectional layers, and a causal mask in "
+                "attention (torch.nn.Transformer.generate_square_subsequent_mask)."
+            )
+
+
+def _parameters(module: nn.Module) -> set[str] | None:
+    """The names that `forward` can be given; `None` where it takes any."""
+    forward = getattr(module, "_orig_mod", module).forward  # of what `torch.compile` has wrapped
+    parameters = inspect.signature(forward).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return None
+    return {parameter.name for parameter in parameters}
+
+
+def _and(named: dict[str, Any]) -> str:
+    return f", and {', '.join(named)}" if named else ""

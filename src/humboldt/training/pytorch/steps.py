@@ -1,0 +1,107 @@
+"""One step of one module: the same loss, clipping, schedules and optimisers as in the JAX engine."""
+
+import contextlib
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from humboldt.training.base import MemberRecipe, Recipe, Schedule
+from humboldt.training.pytorch.calling import Caller
+
+WEIGHT_DECAY = 1e-2  # of AdamW
+
+
+class Examples(NamedTuple):
+    """A batch on the device; see `humboldt.languages.Batch`."""
+
+    tokens: Tensor
+    mask: Tensor
+    targets: Tensor
+    target_mask: Tensor
+    weight: Tensor
+
+
+def optimiser_for(recipe: Recipe, member: MemberRecipe, module: nn.Module) -> torch.optim.Optimizer:
+    """PyTorch's own optimisers do what the recipe means."""
+    parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
+    rate = member.learning_rate
+    if recipe.optimiser == "adam":
+        return torch.optim.Adam(parameters, rate, recipe.betas)
+    if recipe.optimiser == "adamw":
+        return torch.optim.AdamW(parameters, rate, recipe.betas, weight_decay=WEIGHT_DECAY)
+    nesterov = recipe.nesterov and recipe.momentum > 0
+    return torch.optim.SGD(parameters, rate, momentum=recipe.momentum, nesterov=nesterov)
+
+
+def learning_rate_factor(schedule: Schedule | None, step: int) -> float:
+    """What the learning rate of step number `step` (counted from 0) is multiplied by."""
+    if schedule is None:
+        return 1.0
+    done = step + schedule.first
+    if done < schedule.warm_up:
+        return schedule.start + (1 - schedule.start) * done / schedule.warm_up
+    return (schedule.warm_up / max(done, 1)) ** 0.5 if schedule.decay == "inverse_square_root" else 1.0
+
+
+def nats_per_symbol(logits: Tensor, targets: Tensor) -> Tensor:
+    """Minus the log-probability of each target, shape `(batch, time)`."""
+    return nn.functional.cross_entropy(logits.transpose(1, 2), targets, reduction="none")
+
+
+def batch_loss(logits: Tensor, batch: Examples, reduction: str) -> tuple[Tensor, Tensor]:
+    """Loss and share of correct symbols of a batch."""
+    mask = batch.target_mask
+    nats = torch.where(mask, nats_per_symbol(logits, batch.targets), 0.0).sum(1)
+    count = mask.sum(1).clamp(min=1)
+    correct = (mask & (logits.argmax(-1) == batch.targets)).sum(1) / count
+    share = batch.weight / batch.weight.sum()
+    accuracy = (share * correct).sum()
+    if reduction == "mean":
+        nats = nats / count
+    if reduction == "pooled":
+        share = batch.weight / (batch.weight * mask.sum(1)).sum()
+    return (share * nats).sum(), accuracy
+
+
+def train_step(
+    caller: Caller,
+    module: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    recipe: Recipe,
+    member: MemberRecipe,
+    rate: float,
+    batch: Examples,
+) -> tuple[float, float, bool]:
+    """Loss, accuracy, and whether both the loss and the gradient were finite; if not, nothing has changed."""
+    parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
+    with _precision(recipe, caller.device):
+        told = caller.told(batch.targets)
+        logits = caller.logits(module, batch.tokens, batch.mask, told, batch.target_mask)
+    loss, accuracy = batch_loss(logits, batch, recipe.loss)
+    whole = loss
+    if member.l1:
+        whole = whole + member.l1 * torch.stack([parameter.abs().sum() for parameter in parameters]).sum()
+    if member.l2:
+        whole = whole + member.l2 * torch.stack([(parameter**2).sum() for parameter in parameters]).sum()
+    optimiser.zero_grad(set_to_none=True)
+    whole.backward()
+    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    norm = nn.utils.get_total_norm(gradients)
+    value, accuracy_value, size = torch.stack([loss.detach(), accuracy, norm]).tolist()  # one wait for the device
+    if not (abs(value) < float("inf") and size < float("inf")):
+        return value, accuracy_value, False
+    if recipe.gradient_clip is not None and size >= recipe.gradient_clip > 0:
+        for gradient in gradients:
+            gradient.mul_(recipe.gradient_clip / size)
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    optimiser.step()
+    return value, accuracy_value, True
+
+
+def _precision(recipe: Recipe, device: torch.device) -> Any:
+    """PyTorch's own way to compute in half precision; weights and loss stay in single precision."""
+    if recipe.precision == "float32":
+        return contextlib.nullcontext()
+    return torch.autocast(device.type, torch.bfloat16)
