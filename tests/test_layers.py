@@ -45,12 +45,13 @@ ALLOWED: dict[str, set[str]] = {
     "published": set(),
     "store": {"databases", "errors", "identity"},
     "report": {"errors", "published", "store"},
-    "training": {*BOTTOM, "languages", "mdl", "models"},
+    "outside_models": {*BOTTOM, "models"},
+    "training": {*BOTTOM, "languages", "mdl", "models", "outside_models"},
     "suites": {*BOTTOM, *KNOWLEDGE, "report", "store", "training"} - {"models", "mdl"},  # only engines know networks
     "plugins": {*BOTTOM, "languages"},  # what it registers with, it imports when it is called
     "execution": {*BOTTOM, "store", "suites", "training"},
-    "study": {*BOTTOM, "execution", "locks", "plugins", "report", "store", "suites"},
-    "inspection": {*BOTTOM, "report", "suites", "training"},
+    "study": {*BOTTOM, "execution", "locks", "outside_models", "plugins", "report", "store", "suites"},
+    "inspection": {*BOTTOM, "languages", "report", "suites", "training"},
     "kept": {*BOTTOM, "inspection", "plugins", "report", "store", "suites"},
     "locks": set(),
     "_progress": {"report"},
@@ -71,11 +72,14 @@ def layer_of(path: Path) -> str:
 
 
 def is_light(path: Path) -> bool:
-    """Whether a file must be importable without JAX: all but networks and ensembles. Settings of models are light."""
+    """Whether a file must be importable without JAX and torch: all but networks, ensembles and modules.
+
+    Settings of models are light.
+    """
     layer, inside = layer_of(path), path.relative_to(ROOT).parts
     if layer == "models":
         return len(inside) == 2 or inside[1] == "options"
-    return layer != "training" or inside[1] != "ensemble" or path == ROOT / "training/ensemble/__init__.py"
+    return layer != "training" or inside[1] not in ("ensemble", "pytorch") or path.name == "__init__.py"
 
 
 def imported(path: Path) -> set[str]:

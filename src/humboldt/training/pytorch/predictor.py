@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from humboldt.languages import Batch
-from humboldt.measures.bliss import FromPrefixes
 from humboldt.training.base import AbstractPredictor
 from humboldt.training.pytorch.calling import Caller
 from humboldt.training.pytorch.stepping import ModuleStepper
@@ -108,6 +107,8 @@ class ModulePredictor(AbstractPredictor):
         module = self.modules[member]
         if hasattr(module, "step"):
             return ModuleStepper(module, self.caller), ROWS_AT_ONCE
+
+        from humboldt.measures.bliss import FromPrefixes
 
         @torch.no_grad()
         def distributions(prefixes: np.ndarray) -> np.ndarray:
