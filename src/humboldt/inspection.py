@@ -19,7 +19,7 @@ from humboldt.training.base import AbstractProblem, Arrays
 
 MARK, COMPUTATION = "∅", "…"  # tokens that are no symbols: what asks for an answer, and time to compute
 END, UNKNOWN = "⊣", "<unk>"  # after the last symbol of a source or an output; an output that is no symbol
-LONGEST = 1_000  # symbols after which an output is cut off
+LONGEST = 1_000  # symbols after which an output is cut off, where the suite's protocol does not say
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,8 @@ class KeptMember:
         problem, alphabet = self.problem, self.parts.task.output_alphabet
         assert problem.start is not None and problem.end is not None
         tokens, mask = batch.tokens[0], batch.mask[0]
-        said = self.predictor.outputs(batch, LONGEST)[0, 0].tolist()
+        longest = getattr(self.parts.protocol, "longest_output", LONGEST)
+        said = self.predictor.outputs(batch, longest)[0, 0].tolist()
         said = said[: said.index(problem.end) + 1] if problem.end in said else said
         told = np.array([problem.start, *said[:-1]], np.int32)
         logits = np.asarray(self.network(tokens, mask, told, np.ones(len(told), bool)), np.float64)

@@ -337,8 +337,14 @@ SMALL = {
     "chomsky": ("parity_check", "GRU", {"steps": 3, "num_test_lengths": 2, "strings_per_length": 4}),
     "bliss": ("dyck_1", "GRU", {"epochs": 1, "factors": (4,)}),
     "syntax": ("adj_n_np", "GRU", {"epochs": 1, "train": 8, "validation": 4, "test": 4, "long": 4}),
-    "pcfg_set": ("task_accuracy", "EncoderDecoder", {"size": 200, "letters": 40, "deepest": 2, "epochs": 1}),
-    "bias": ("hierarchical_or_linear", "EncoderDecoder", {"updates": 3, "warm_up": 1, "description_length": False}),
+    "pcfg_set": (
+        *("task_accuracy", "EncoderDecoder"),
+        {"size": 200, "letters": 40, "deepest": 2, "epochs": 1, "longest_output": 3},
+    ),
+    "bias": (
+        *("hierarchical_or_linear", "EncoderDecoder"),
+        {"updates": 3, "warm_up": 1, "description_length": False, "longest_output": 3},
+    ),
 }
 
 
