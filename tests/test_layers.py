@@ -54,12 +54,26 @@ ALLOWED: dict[str, set[str]] = {
     "inspection": {*BOTTOM, "languages", "report", "suites", "training"},
     "kept": {*BOTTOM, "inspection", "plugins", "report", "store", "suites"},
     "locks": set(),
+    "merging": {"checkpoints", "databases", "errors", "store"},
+    "planning": {"errors", "report", "study", "suites"},
     "_progress": {"report"},
     "prove_command": {"errors"},  # the prover, it imports when it is called
     "score_command": {*BOTTOM, "plugins", "suites"},
     "cli": {
         *BOTTOM,
-        *("_progress", "kept", "plugins", "prove_command", "report", "score_command", "store", "study", "suites"),
+        *(
+            "_progress",
+            "kept",
+            "merging",
+            "planning",
+            "plugins",
+            "prove_command",
+            "report",
+            "score_command",
+            "store",
+            "study",
+            "suites",
+        ),
     },
 }
 TOP = {"__init__", "__main__"}

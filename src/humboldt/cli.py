@@ -15,13 +15,15 @@ import typer
 from humboldt import __version__
 from humboldt._progress import Progress as Bar
 from humboldt._progress import progress
-from humboldt.errors import HumboldtError, Interrupted, MissingExtra, UsageError, is_out_of_memory
+from humboldt.errors import HumboldtError, Interrupted, UsageError
 from humboldt.events import AbstractSink, Event, Progress
 from humboldt.kept import load
+from humboldt.merging import merge
+from humboldt.planning import announce, slurm_script
 from humboldt.plugins import load_files, load_installed
 from humboldt.prove_command import prove
 from humboldt.report.tables import Table, as_csv, as_json, as_text
-from humboldt.report.words import counted, duration, file_size
+from humboldt.report.words import counted, file_size
 from humboldt.score_command import score
 from humboldt.store import Store
 from humboldt.study import Study, plan, stop_on_interrupt
@@ -60,6 +62,7 @@ ModelNames = Annotated[
 ]
 PresetName = Annotated[str, typer.Option("--preset", help="quick or paper.")]
 Seeds = Annotated[int | None, typer.Option("--seeds", help="Seeds per experiment. Default: the preset's.")]
+NoEstimate = Annotated[bool, typer.Option("--no-estimate", help="Do not measure how long it will take.")]
 Plugins = Annotated[list[Path], typer.Option("--plugin", help="A Python file that adds tasks, models or suites.")]
 
 
@@ -117,10 +120,20 @@ def plan_(
     set_: Settings = [],  # noqa: B006
     out: Out = Path("results"),
     plugin: Plugins = [],  # noqa: B006
+    no_estimate: NoEstimate = False,
+    as_records: Annotated[bool, typer.Option("--json", help="Print the experiments as JSON.")] = False,
+    slurm: Annotated[bool, typer.Option("--slurm", help="Print a script for sbatch: a task per experiment.")] = False,
 ) -> None:
-    """Show what `run` would do and the estimated time, then exit."""
+    """Show what `run` would do, experiment by experiment, and the estimated time."""
+    if as_records and slurm:
+        raise UsageError("--json and --slurm were both given, but there is one output. Choose one of them.")
     load_files(plugin)
-    _announce(_planned(suite, task, model, preset, seeds, set_, out))
+    study = _planned(suite, task, model, preset, seeds, set_, out)
+    planned = announce(study, with_estimate=not no_estimate, with_ids=True)
+    if as_records:
+        print(as_json([one.record() for one in planned]), end="")
+    elif slurm and any(one.missing for one in planned):
+        print(slurm_script(study, planned, plugin), end="")
 
 
 @app.command()
@@ -137,18 +150,21 @@ def run(
         Kept, typer.Option(help="Which trained members to keep: best by the suite's measure, all, none.")
     ] = Kept.BEST,
     plugin: Plugins = [],  # noqa: B006
-    no_estimate: Annotated[bool, typer.Option("--no-estimate", help="Do not measure how long it will take.")] = False,
+    experiment: Annotated[
+        list[str], typer.Option("--experiment", help="Only this one, by its id in `humboldt plan`; may be repeated.")
+    ] = [],  # noqa: B006
+    no_estimate: NoEstimate = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the plan and the estimated time, then exit.")
     ] = False,
 ) -> None:
     """Run experiments. The same command again does only what is missing."""
     load_files(plugin)
-    study = _planned(suite, task, model, preset, seeds, set_, out)
+    study = _planned(suite, task, model, preset, seeds, set_, out, experiment)
     if not dry_run:
         study.store  # noqa: B018  an error now, not after the estimate, if the folder cannot be written
         study.check_memory()
-    _announce(study, with_estimate=not no_estimate)
+    announce(study, with_estimate=not no_estimate, with_ids=dry_run)
     if not dry_run:
         _execute(study, save_every, keep)
         _tell_kept(study)
@@ -171,9 +187,11 @@ def _planned(
     seeds: int | None,
     assignments: Sequence[str],
     out: Path,
+    experiments: Sequence[str] = (),
 ) -> Study:
     changes = parse_assignments(assignments)
-    return plan(suite, tasks=tasks, models=models, preset=preset, seeds=seeds, settings=changes, out=out)
+    names = {"tasks": tasks, "models": models, "experiments": experiments}
+    return plan(suite, **names, preset=preset, seeds=seeds, settings=changes, out=out)
 
 
 def parse_assignments(assignments: Sequence[str], option: str = "--set") -> dict[str, str]:
@@ -199,9 +217,20 @@ def demo(out: Out = Path("demo-results")) -> None:
     """Every suite with its quick preset (or a part of it): the story in minutes."""
     studies = [plan(name, out=out, **asdict(suites.get(name).demo)) for name in suites.names()]
     for study in studies:
-        _announce(study)
+        announce(study)
         _execute(study)
     print("\n\n".join(study.table() for study in studies))
+
+
+@app.command("merge")
+def merge_(
+    folders: Annotated[list[Path], typer.Argument(help="Folders with results.", metavar="DIR...")],
+    out: Annotated[Path, typer.Option("--out", help="Where all of it goes.", parser=_folder, metavar="DIR")],
+) -> None:
+    """Join the results and kept weights of several folders. Where two differ about an experiment, nothing is merged."""
+    done = merge(folders, out, warn=lambda message: print(f"Warning: {message}", file=sys.stderr))
+    added = f"{counted(done.members, 'member')} and {counted(done.weights, 'file')} of weights"
+    print(f"Added to `{out}`: {added}.", file=sys.stderr)
 
 
 @app.command()
@@ -338,49 +367,6 @@ def check(
 
 
 app.command()(prove)
-
-
-def _announce(study: Study, *, with_estimate: bool = True) -> None:
-    """What will run, how it differs from the paper, and how long it will take."""
-    pending = study.pending()
-    members = sum(len(experiment.members) for experiment in pending)
-    total = sum(len(experiment.members) for experiment in study.experiments)
-    preset = study.suite.preset(study.request.preset)
-
-    def say(text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
-
-    experiments = counted(len(study.experiments), "experiment")
-    say(f"{study.suite.name}, preset {preset.name}: {experiments}, {counted(total, 'member')} in all.")
-    if different := study.departures():
-        say(different)
-    if not pending:
-        say(f"All of it is finished in `{study.out}`. Nothing to do.")
-        return
-    if members < total:
-        say(f"{total - members:,} of {counted(total, 'member')} are already finished in `{study.out}`.")
-    lines = [
-        f"  {e.name}: {counted(len(e.members), 'member')} x {'scoring only' if e.kept else e.work}" for e in pending
-    ]
-    if not with_estimate:
-        say("\n".join(lines))
-        return
-    try:
-        estimates = list(study.estimate(pending))
-    except MissingExtra as error:
-        say("\n".join(lines))
-        say(f"No estimate: {error}")
-        return
-    except Exception as error:  # of a user's model, say: the run itself will record it
-        say("\n".join(lines))
-        if is_out_of_memory(error):
-            say("No estimate: some of these members do not fit into memory together. They will be trained in groups.")
-        else:
-            say(f"No estimate: {type(error).__name__}: {error}")
-        return
-    for line, seconds in zip(lines, estimates, strict=True):
-        say(f"{line}, about {duration(seconds)}")
-    say(f"About {duration(sum(estimates))} in all, on this machine.")
 
 
 def _execute(study: Study, save_seconds: float = 30.0, keep: Kept = Kept.BEST) -> None:

@@ -57,19 +57,24 @@ class AbstractExecutor(ABC):
     """Runs experiments somewhere and hands back their outcomes as they come."""
 
     @abstractmethod
-    def run(self, experiments: Iterable[Experiment], options: Options, sinks: Sinks) -> Iterator[Outcome]:
+    def run(self, experiments: Iterable[Experiment | None], options: Options, sinks: Sinks) -> Iterator[Outcome | None]:
         """All experiments; what fails is an outcome with an `error`. Raises `Interrupted` if a sink asks to stop.
 
-        An experiment may be asked for when the outcomes of the one before have been taken.
+        Every experiment that is asked for is claimed: ask for no more than will soon begin. `None` among them says
+        that nothing can begin now, and to ask again later; an executor that has nothing else to do hands it on, and
+        its caller waits a moment.
         """
 
 
 class Here(AbstractExecutor):
     """In this process, one after the other."""
 
-    def run(self, experiments: Iterable[Experiment], options: Options, sinks: Sinks) -> Iterator[Outcome]:
+    def run(self, experiments: Iterable[Experiment | None], options: Options, sinks: Sinks) -> Iterator[Outcome | None]:
         for experiment in experiments:
-            yield from in_groups(experiment, options, sinks(experiment))
+            if experiment is None:
+                yield None
+            else:
+                yield from in_groups(experiment, options, sinks(experiment))
 
 
 def in_groups(experiment: Experiment, options: Options, sink: AbstractSink) -> Iterator[Outcome]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from humboldt import checkpoints
-from humboldt.errors import Interrupted, RunError, UsageError, named_extras
+from humboldt.errors import Interrupted, RunError, UsageError, named_extras, unknown_name
 from humboldt.events import AbstractSink, Event, Warned
 from humboldt.execution import AbstractExecutor, Here, Keep, Options, Outcome, Sinks
 from humboldt.identity import Evaluation, Member, canonical
@@ -55,10 +55,25 @@ class Study:
 
         Members that are trained and kept are only scored.
         """
-        return self._pending(self.experiments)
+        return self._pending(self.experiments, self._done())
 
-    def _pending(self, experiments: Sequence[Experiment]) -> list[Experiment]:
-        done, pending = self._done(), []
+    def parts(self) -> list[tuple[Experiment, list[Experiment]]]:
+        """Every experiment with what is missing of it, as `pending` has it."""
+        done = self._done()
+        return [(experiment, self._pending([experiment], done)) for experiment in self.experiments]
+
+    def only(self, ids: Sequence[str]) -> "Study":
+        """The same study with these experiments alone; a usage error names an id that it does not have."""
+        by_id = {experiment.id: experiment for experiment in self.experiments}
+        for wanted in ids:
+            if wanted not in by_id:
+                hint = "`humboldt plan` with the same options lists them."
+                raise unknown_name("experiment", wanted, by_id, hint=hint)
+        chosen = tuple(experiment for key, experiment in by_id.items() if key in ids)
+        return replace(self, experiments=chosen)
+
+    def _pending(self, experiments: Sequence[Experiment], done: Mapping[str, Done]) -> list[Experiment]:
+        pending = []
         for experiment in experiments:
             known = done.get(experiment.training.key, Done())
             groups: dict[tuple[bool, tuple[str, ...]], list[Member]] = {}
@@ -138,44 +153,65 @@ class Study:
         store = self.store  # an error here, before the work, if the folder cannot be written
         failures = []
         options = Options(self.out, save_seconds, keep)
+        claims: dict[str, _Claim] = {}
         try:
-            for outcome in (executor or Here()).run(self._claimed(sinks), options, sinks):
+            for outcome in (executor or Here()).run(self._claimed(claims), options, sinks):
+                if outcome is None:  # other processes work on all that is left
+                    time.sleep(WAIT_SECONDS)
+                    if sinks(self.experiments[0]).should_stop():
+                        raise Interrupted("Stopped as asked.")
+                    continue
                 if outcome.error is not None:
                     failures.append(f"{outcome.experiment.name}: {type(outcome.error).__name__}: {outcome.error}")
                     sinks(outcome.experiment).send(Warned(f"{failures[-1]} Going on with the other experiments."))
                 self._keep(store, outcome)
+                claim = claims[outcome.experiment.training.key]
+                claim.members -= len(outcome.experiment.members)
+                if not claim.members:
+                    claims.pop(outcome.experiment.training.key).lock.release()
             self._tidy()
         except OSError as error:  # of the disk: what is trained is in its checkpoint, what is stored stays
             raise RunError(
                 f"Results cannot be written to `{self.out}`: {error}. What was stored before is not lost, and what is "
                 "trained is not trained again. Mend the disk or make room, and give the same command again."
             ) from error
+        finally:
+            for claim in claims.values():
+                claim.lock.release()
         if failures:
             raise RunError(
                 f"{len(failures)} of {len(self.experiments)} experiments failed: {'; '.join(failures)}. The traceback "
                 f"is in `{store.path}`. The same command tries them again and keeps what is finished."
             )
 
-    def _claimed(self, sinks: Sinks) -> Iterator[Experiment]:
+    def _claimed(self, claims: dict[str, "_Claim"]) -> Iterator[Experiment | None]:
         """What is missing, a training at a time, each claimed so that other processes with the same folder leave it
-        alone; what they work on is looked at again when they are done."""
-        waiting = list({e.training.key: e for e in self.pending()}.values())
+        alone; what they work on is looked at again when they are done. `None`: they work on all that is left.
+
+        Whoever has stored the outcomes of all members of a claim gives it up.
+        """
+        done = self._done()
+        waiting: dict[str, list[Experiment]] = {}
+        for experiment in self.experiments:
+            waiting.setdefault(experiment.training.key, []).append(experiment)
+        waiting = {key: whole for key, whole in waiting.items() if self._pending(whole, done)}
         while waiting:
-            busy = []
-            for experiment in waiting:
-                lock = Lock(self.out / "locks" / f"{experiment.training.key}.lock")
+            busy = {}
+            for key, whole in waiting.items():
+                lock = Lock(self.out / "locks" / f"{key}.lock")
                 if not lock.claim():
-                    busy.append(experiment)
+                    busy[key] = whole
                     continue
-                try:
-                    whole = [e for e in self.experiments if e.training.key == experiment.training.key]
-                    yield from self._pending(whole)  # another process may have done it, or a part of it
-                finally:
+                # Another process may have done it, or a part of it, since this one looked.
+                known = done.get(key, Done()) | self.store.done(key).get(key, Done())
+                missing = self._pending(whole, {key: known})
+                if not missing:
                     lock.release()
+                    continue
+                claims[key] = _Claim(lock, sum(len(experiment.members) for experiment in missing))
+                yield from missing
             if len(busy) == len(waiting):
-                time.sleep(WAIT_SECONDS)
-                if sinks(busy[0]).should_stop():
-                    raise Interrupted("Stopped as asked.")
+                yield None
             waiting = busy
 
     def _keep(self, store: Store, outcome: Outcome) -> None:
@@ -228,6 +264,14 @@ class Study:
         return [scores for scores in found if scores.evaluation.key_for(scores.training) in keys]
 
 
+@dataclass
+class _Claim:
+    """A training that this process works on: how many of its members have no outcome yet."""
+
+    lock: Lock
+    members: int
+
+
 def plan(
     suite: str,
     *,
@@ -237,6 +281,7 @@ def plan(
     seeds: int | None = None,
     settings: Mapping[str, Any] | None = None,
     out: str | Path = "results",
+    experiments: str | Sequence[str] = (),
 ) -> Study:
     """A study, ready to run. Names and values are checked before anything is written.
 
@@ -246,6 +291,7 @@ def plan(
       model of your own is named by its file: `my_file.py:MyGRU` (see `humboldt.outside_models`).
     - `seeds`: how many seeds each experiment has. `settings`: changes, as `--set` makes them on the command line.
     - `out`: the folder of the results.
+    - `experiments`: ids, as `humboldt plan` lists them; all experiments if there are none.
     """
     load_installed()
     named = tuple(register_reference(name) if is_reference(name) else name for name in _names("models", models))
@@ -253,7 +299,9 @@ def plan(
     if not isinstance(out, str | Path) or not str(out):
         raise UsageError(f"out={out!r} is not a folder. Give a path, e.g. out='results'.")
     its_suite = suites.get(suite)
-    return Study(its_suite, request, tuple(its_suite.plan(request)), Path(out))
+    study = Study(its_suite, request, tuple(its_suite.plan(request)), Path(out))
+    ids = _names("experiments", experiments)
+    return study.only(ids) if ids else study
 
 
 def _names(argument: str, value: Any) -> tuple[str, ...]:
@@ -281,6 +329,7 @@ def run(
     progress: Callable[[str, Event], None] | None = None,
     save_every: float = 30.0,
     keep: Keep = "best",
+    executor: AbstractExecutor | None = None,
     **options: Any,
 ) -> Study:
     """Plans a study, runs what is missing, and returns it. Takes the arguments of `plan`.
@@ -289,6 +338,7 @@ def run(
 
     - `progress`: is called with the name of an experiment and an event (`humboldt.events`).
     - `save_every`: seconds between checkpoints. `keep`: which trained members are kept.
+    - `executor`: where experiments run; in this process if there is none.
 
     ```python
     study = humboldt.run("chomsky", tasks=["parity_check"], models=["rnn"], preset="quick", out="results")
@@ -299,7 +349,12 @@ def run(
     study = plan(suite, **options)
     study.check_memory()
     with stop_on_interrupt() as should_stop:
-        study.run(lambda experiment: _Told(experiment.name, progress, should_stop), save_seconds=save_every, keep=keep)
+        study.run(
+            lambda experiment: _Told(experiment.name, progress, should_stop),
+            save_seconds=save_every,
+            keep=keep,
+            executor=executor,
+        )
     return study
 
 

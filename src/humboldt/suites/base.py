@@ -10,13 +10,13 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, ClassVar
 
 from humboldt import settings
 from humboldt.errors import UsageError, unknown_name
 from humboldt.events import AbstractSink
-from humboldt.identity import Evaluation, Member, Training, Version, canonical
+from humboldt.identity import Evaluation, Member, Training, Version, canonical, short_hash
 from humboldt.languages import AbstractTask, ProblemKind, tasks
 from humboldt.registry import Entry
 from humboldt.report.tables import Record, Table
@@ -103,6 +103,11 @@ class Experiment:
     work: str  # what one member takes, in words: "2,000 steps of 128 strings"
     distinct: Mapping[str, Any] = field(default_factory=dict)  # settings that tell it from others of its cell
     kept: bool = False
+
+    @cached_property
+    def id(self) -> str:
+        """The same for the same training and members, in any command on any machine."""
+        return short_hash([self.training.key, sorted(canonical(member) for member in self.members)], 12)
 
     @property
     def name(self) -> str:
