@@ -54,6 +54,7 @@ ALLOWED: dict[str, set[str]] = {
     "inspection": {*BOTTOM, "languages", "report", "suites", "training"},
     "kept": {*BOTTOM, "inspection", "plugins", "report", "store", "suites"},
     "locks": set(),
+    "cluster": {*BOTTOM, "execution", "plugins", "store", "suites", "training"},
     "merging": {"checkpoints", "databases", "errors", "store"},
     "planning": {"errors", "report", "study", "suites"},
     "_progress": {"report"},
@@ -77,7 +78,7 @@ ALLOWED: dict[str, set[str]] = {
     },
 }
 TOP = {"__init__", "__main__"}
-HEAVY = {"jax", "jaxlib", "equinox", "optax", "jaxtyping", "torch"}
+HEAVY = {"jax", "jaxlib", "equinox", "optax", "jaxtyping", "ray", "torch"}
 MODULES = sorted(ROOT.rglob("*.py"))
 
 

@@ -8,15 +8,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+import typer.core
 
 from humboldt import __version__
 from humboldt._progress import Progress as Bar
 from humboldt._progress import progress
+from humboldt.cluster.executor import Ray
 from humboldt.errors import HumboldtError, Interrupted, UsageError
 from humboldt.events import AbstractSink, Event, Progress
+from humboldt.execution import AbstractExecutor, Here
 from humboldt.kept import load
 from humboldt.merging import merge
 from humboldt.planning import announce, slurm_script
@@ -64,6 +67,19 @@ PresetName = Annotated[str, typer.Option("--preset", help="quick or paper.")]
 Seeds = Annotated[int | None, typer.Option("--seeds", help="Seeds per experiment. Default: the preset's.")]
 NoEstimate = Annotated[bool, typer.Option("--no-estimate", help="Do not measure how long it will take.")]
 Plugins = Annotated[list[Path], typer.Option("--plugin", help="A Python file that adds tasks, models or suites.")]
+
+
+class RunCommand(typer.core.TyperCommand):
+    """`--ray` with an address or without one, which Typer's options cannot have."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """An address is `auto`, `local`, or has a colon; anything else after `--ray` is no part of it."""
+        whole = []
+        for i, text in enumerate(args):
+            following = args[i + 1] if i + 1 < len(args) else ""
+            is_address = following in ("auto", "local") or (":" in following and not following.startswith("-"))
+            whole += [text, "local"] if text == "--ray" and not is_address else [text]
+        return super().parse_args(ctx, whole)
 
 
 class Listing(StrEnum):
@@ -136,7 +152,7 @@ def plan_(
         print(slurm_script(study, planned, plugin), end="")
 
 
-@app.command()
+@app.command(cls=RunCommand)
 def run(
     suite: SuiteName,
     task: TaskNames = [],  # noqa: B006
@@ -157,16 +173,27 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the plan and the estimated time, then exit.")
     ] = False,
+    ray: Annotated[
+        str | None,
+        typer.Option("--ray", help="Run on a Ray cluster: HOST:PORT, or auto. Without one, on a local Ray."),
+    ] = None,
+    cores: Annotated[int | None, typer.Option(min=1, help="With --ray: cores for each experiment (1).")] = None,
+    gpus: Annotated[float | None, typer.Option(min=0, help="With --ray: GPUs for each experiment (0).")] = None,
 ) -> None:
     """Run experiments. The same command again does only what is missing."""
+    if ray is None and (cores, gpus) != (None, None):
+        raise UsageError("--cores and --gpus say what an experiment gets on a Ray cluster. Give --ray, too.")
     load_files(plugin)
     study = _planned(suite, task, model, preset, seeds, set_, out, experiment)
     if not dry_run:
         study.store  # noqa: B018  an error now, not after the estimate, if the folder cannot be written
-        study.check_memory()
-    announce(study, with_estimate=not no_estimate, with_ids=dry_run)
+        if ray is None:
+            study.check_memory()
+    # How long it takes on other machines cannot be measured here.
+    announce(study, with_estimate=not no_estimate and (ray is None or dry_run), with_ids=dry_run)
     if not dry_run:
-        _execute(study, save_every, keep)
+        executor = Here() if ray is None else Ray(None if ray == "local" else ray, cores=cores or 1, gpus=gpus or 0)
+        _execute(study, save_every, keep, executor)
         _tell_kept(study)
         print(study.table())
 
@@ -369,11 +396,16 @@ def check(
 app.command()(prove)
 
 
-def _execute(study: Study, save_seconds: float = 30.0, keep: Kept = Kept.BEST) -> None:
+def _execute(
+    study: Study, save_seconds: float = 30.0, keep: Kept = Kept.BEST, executor: AbstractExecutor | None = None
+) -> None:
     with progress() as bar, stop_on_interrupt() as should_stop:
         try:
             study.run(
-                lambda experiment: _Shown(experiment, bar, should_stop), save_seconds=save_seconds, keep=keep.value
+                lambda experiment: _Shown(experiment, bar, should_stop),
+                save_seconds=save_seconds,
+                keep=keep.value,
+                executor=executor,
             )
         except (Interrupted, KeyboardInterrupt):
             again = shlex.join(["humboldt", *sys.argv[1:]])

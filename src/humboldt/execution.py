@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from humboldt import checkpoints
-from humboldt.checkpoints import Checkpoints
+from humboldt.checkpoints import Checkpoints, begin_attempt, last_attempt
 from humboldt.errors import HumboldtError, is_out_of_memory, named_extras
 from humboldt.events import AbstractSink, Warned
 from humboldt.identity import Evaluation, Member, canonical
@@ -31,11 +31,16 @@ class Options:
     - `folder`: where checkpoints and weights are.
     - `save_seconds`: between checkpoints.
     - `keep`: which trained members are kept.
+    - `cores`: how many an experiment may use; `None` means all that its process may.
+    - `can_be_forgotten`: whether the process may be left working when its work is given to another one, as on a machine
+      that cannot be reached. Its checkpoints are then numbered by attempt.
     """
 
     folder: Path
     save_seconds: float = 30.0
     keep: Keep = "best"
+    cores: int | None = None
+    can_be_forgotten: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,12 +126,14 @@ def _execute(experiment: Experiment, options: Options, sink: AbstractSink) -> Ou
     suite = suites.get(experiment.training.suite)
     parts = suite.restore(experiment.training, experiment.evaluations[0])
     engine = suite.engine(parts.contender)
-    job = suite.job(parts, experiment.members)
+    job = replace(suite.job(parts, experiment.members), cores=options.cores)
     if experiment.kept and (predictor := _restored(experiment, engine, job, options, sink)):
         return _score_all(suite, experiment, predictor, list(range(len(experiment.members))), (), sink)
     begin = time.monotonic()
     folder = checkpoint_folder(options.folder, experiment.training, experiment.members)
-    trained = engine.train(job, Checkpoints(folder, options.save_seconds), sink)
+    is_numbered = options.can_be_forgotten or last_attempt(folder) > 0
+    attempt = begin_attempt(folder) if is_numbered else 0
+    trained = engine.train(job, Checkpoints(folder, options.save_seconds, attempt), sink)
     seconds = (time.monotonic() - begin) / len(experiment.members)
     environment = engine.environment()
     rows = tuple(

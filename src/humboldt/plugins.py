@@ -21,6 +21,7 @@ from humboldt.languages import AbstractTask, tasks
 
 V = TypeVar("V")
 GROUP = "humboldt"
+LOADED: list[Path] = []  # files that users have named, in order
 
 
 def register(name: str, *, version: int | None = None) -> Callable[[V], V]:
@@ -92,6 +93,20 @@ def load_files(paths: Iterable[Path]) -> None:
     """Imports files that a user names. The same file again does nothing."""
     for path in paths:
         load_file(path, f"--plugin {path}")
+        LOADED.append(path.resolve())
+
+
+def sources() -> dict[str, tuple[str, dict[str, bytes]]]:
+    """All that is needed to import on another machine what users have named here: for each file its place in a folder,
+    and the content of that folder. The `__init__.py` of a package comes with the whole package."""
+    found = {}
+    for path in dict.fromkeys(LOADED):
+        is_package = path.name == "__init__.py"
+        folder = path.parent.parent if is_package else path.parent
+        files = sorted(path.parent.rglob("*.py")) if is_package else [path]
+        content = {str(file.relative_to(folder)): file.read_bytes() for file in files}
+        found[str(path)] = (str(path.relative_to(folder)), content)
+    return found
 
 
 def load_file(path: Path, option: str) -> ModuleType:
