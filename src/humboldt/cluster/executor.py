@@ -66,18 +66,20 @@ class Ray(AbstractExecutor):
     - `address`: of the cluster (`10.0.0.1:6379`); `auto` for the one on this machine; a local one is started if it is
       `None`.
     - `cores`, `gpus`: for each experiment. Experiments whose engine has no use for a GPU get none.
+    - `use_folder`: whether workers that see the output folder may write checkpoints there. Otherwise, and where they do
+      not see it, checkpoints travel to the driver.
     """
 
-    def __init__(self, address: str | None = None, *, cores: int = 1, gpus: float = 0) -> None:
+    def __init__(self, address: str | None = None, *, cores: int = 1, gpus: float = 0, use_folder: bool = True) -> None:
         if cores < 1 or gpus < 0:
             raise UsageError(f"cores={cores}, gpus={gpus}: an experiment needs at least one core, and 0 or more GPUs.")
-        self.address, self.cores, self.gpus = address, cores, gpus
+        self.address, self.cores, self.gpus, self.use_folder = address, cores, gpus, use_folder
 
     def run(self, experiments: Iterable[Experiment | None], options: Options, sinks: Sinks) -> Iterator[Outcome | None]:
         mark = Lock(_mark_path(options.folder))
         with connected(self.address, Needs(self.cores, self.gpus)) as ray:
             mark.claim()
-            drive = _Drive(ray, replace(options, cores=self.cores), sinks, self, mark.path)
+            drive = _Drive(ray, options, sinks, self, mark.path if self.use_folder else None)
             try:
                 yield from drive.run(iter(experiments))
             finally:
@@ -107,7 +109,7 @@ class _Drive:
     options: Options
     sinks: Sinks
     executor: Ray
-    mark: Path
+    mark: Path | None
     hands: list[_Hand] = field(default_factory=list)
     queue: deque[_Attempt] = field(default_factory=deque)
     slots: dict[Needs, int] = field(default_factory=dict)

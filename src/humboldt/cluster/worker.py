@@ -75,9 +75,9 @@ class Worker:
     - `gpus`: how many this process has; less than one if it shares it.
     """
 
-    def __init__(self, options: Options, mark: Path, sources: Sources, gpus: float) -> None:
+    def __init__(self, options: Options, mark: Path | None, sources: Sources, gpus: float) -> None:
         _set_environment(options.cores or 1, gpus)
-        self._shares_folder = mark.is_file() and os.access(options.folder, os.W_OK)
+        self._shares_folder = mark is not None and mark.is_file() and os.access(options.folder, os.W_OK)
         self._temporary = tempfile.TemporaryDirectory(prefix="humboldt-worker-")
         folder = options.folder if self._shares_folder else Path(self._temporary.name) / "results"
         self._options = replace(options, folder=folder, can_be_forgotten=True)
