@@ -187,7 +187,8 @@ def test_a_run_says_what_it_will_do_and_prints_the_table(clockwork: Clockwork, t
     assert done.code == 0 and "parity_check" in done.out and "paper" in done.out
     assert "chomsky, preset quick: 2 experiments, 4 members in all." in done.err
     assert "Not the paper's setting: " in done.err and "in all, on this machine" in done.err
-    assert "training" in done.err and "training" not in done.out  # results on stdout, progress elsewhere
+    told = "(best of 2 members), 1 s [2 of 2 experiments finished]"
+    assert told in done.err and told not in done.out  # results on stdout, progress elsewhere
     again = call(*RUN, "--out", str(tmp_path))
     assert again.code == 0 and "Nothing to do" in again.err and again.out == done.out and clockwork.trained == [2, 2]
 

@@ -50,20 +50,25 @@ ALLOWED: dict[str, set[str]] = {
     "suites": {*BOTTOM, *KNOWLEDGE, "report", "store", "training"} - {"models", "mdl"},  # only engines know networks
     "plugins": {*BOTTOM, "languages"},  # what it registers with, it imports when it is called
     "execution": {*BOTTOM, "store", "suites", "training"},
-    "study": {*BOTTOM, "execution", "locks", "outside_models", "plugins", "report", "store", "suites"},
+    "study": {
+        *BOTTOM,
+        *("_progress", "estimates", "execution", "locks", "outside_models", "plugins", "report", "store", "suites"),
+    },
     "inspection": {*BOTTOM, "languages", "report", "suites", "training"},
     "kept": {*BOTTOM, "inspection", "plugins", "report", "store", "suites"},
     "locks": set(),
     "cluster": {*BOTTOM, "execution", "plugins", "store", "suites", "training"},
     "merging": {"checkpoints", "databases", "errors", "store"},
     "planning": {"errors", "report", "study", "suites"},
-    "_progress": {"report"},
+    "_progress": {"events", "report"},
     "prove_command": {"errors"},  # the prover, it imports when it is called
     "score_command": {*BOTTOM, "plugins", "suites"},
     "cli": {
         *BOTTOM,
         *(
             "_progress",
+            "cluster",
+            "execution",
             "kept",
             "merging",
             "planning",

@@ -4,8 +4,8 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,15 +14,13 @@ import typer
 import typer.core
 
 from humboldt import __version__
-from humboldt._progress import Progress as Bar
-from humboldt._progress import progress
+from humboldt._progress import Shown, progress
 from humboldt.cluster.executor import Ray
 from humboldt.errors import HumboldtError, Interrupted, UsageError
-from humboldt.events import AbstractSink, Event, Progress
 from humboldt.execution import AbstractExecutor, Here
 from humboldt.kept import load
 from humboldt.merging import merge
-from humboldt.planning import announce, slurm_script
+from humboldt.planning import Planned, announce, slurm_script
 from humboldt.plugins import load_files, load_installed
 from humboldt.prove_command import prove
 from humboldt.report.tables import Table, as_csv, as_json, as_text
@@ -31,7 +29,6 @@ from humboldt.score_command import score
 from humboldt.store import Store
 from humboldt.study import Study, plan, stop_on_interrupt
 from humboldt.suites import suites
-from humboldt.suites.base import Experiment
 from humboldt.suites.capabilities import OffersCheck, OffersData
 from humboldt.suites.reading import records as records_of
 from humboldt.suites.reading import stored, unknown_suite_tables
@@ -190,10 +187,10 @@ def run(
         if ray is None:
             study.check_memory()
     # How long it takes on other machines cannot be measured here.
-    announce(study, with_estimate=not no_estimate and (ray is None or dry_run), with_ids=dry_run)
+    planned = announce(study, with_estimate=not no_estimate and (ray is None or dry_run), with_ids=dry_run)
     if not dry_run:
         executor = Here() if ray is None else Ray(None if ray == "local" else ray, cores=cores or 1, gpus=gpus or 0)
-        _execute(study, save_every, keep, executor)
+        _execute(study, planned, save_every, keep, executor)
         _tell_kept(study)
         print(study.table())
 
@@ -244,8 +241,7 @@ def demo(out: Out = Path("demo-results")) -> None:
     """Every suite with its quick preset (or a part of it): the story in minutes."""
     studies = [plan(name, out=out, **asdict(suites.get(name).demo)) for name in suites.names()]
     for study in studies:
-        announce(study)
-        _execute(study)
+        _execute(study, announce(study))
     print("\n\n".join(study.table() for study in studies))
 
 
@@ -397,12 +393,18 @@ app.command()(prove)
 
 
 def _execute(
-    study: Study, save_seconds: float = 30.0, keep: Kept = Kept.BEST, executor: AbstractExecutor | None = None
+    study: Study,
+    planned: Sequence[Planned],
+    save_seconds: float = 30.0,
+    keep: Kept = Kept.BEST,
+    executor: AbstractExecutor | None = None,
 ) -> None:
-    with progress() as bar, stop_on_interrupt() as should_stop:
+    missing = [part for one in planned for part in one.missing]
+    seconds = {one.experiment.name: one.seconds for one in planned if one.seconds is not None and one.missing}
+    with progress(len(missing), seconds) as view, stop_on_interrupt() as should_stop:
         try:
             study.run(
-                lambda experiment: _Shown(experiment, bar, should_stop),
+                lambda experiment: Shown(experiment.name, view, should_stop),
                 save_seconds=save_seconds,
                 keep=keep.value,
                 executor=executor,
@@ -410,24 +412,6 @@ def _execute(
         except (Interrupted, KeyboardInterrupt):
             again = shlex.join(["humboldt", *sys.argv[1:]])
             raise Interrupted(f"Stopped; everything so far is saved. To go on, run again: {again}") from None
-
-
-@dataclass(frozen=True)
-class _Shown(AbstractSink):
-    """Events of one experiment, shown to a person."""
-
-    experiment: Experiment
-    bar: Bar
-    asked: Callable[[], bool]
-
-    def send(self, event: Event) -> None:
-        if isinstance(event, Progress):
-            self.bar.update(f"{self.experiment.name} · {event.phase}", event.done, event.total, event.remark)
-        else:
-            self.bar.say(f"Warning: {event.message}")
-
-    def should_stop(self) -> bool:
-        return self.asked()
 
 
 def main() -> None:

@@ -6,22 +6,24 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from humboldt import checkpoints
+from humboldt._progress import Shown
+from humboldt._progress import progress as shown
 from humboldt.errors import Interrupted, RunError, UsageError, named_extras, unknown_name
-from humboldt.events import AbstractSink, Event, Warned
+from humboldt.events import AbstractSink, Event, Finished, Warned
 from humboldt.execution import AbstractExecutor, Here, Keep, Options, Outcome, Sinks
 from humboldt.identity import Evaluation, Member, canonical
 from humboldt.locks import Lock
 from humboldt.outside_models import is_reference, register_reference
 from humboldt.plugins import load_installed
 from humboldt.report.tables import as_text
-from humboldt.report.words import gigabytes
+from humboldt.report.words import counted, duration, gigabytes
 from humboldt.store import Done, Scores, State, Store, checkpoint_folder, weights_path
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Experiment, Request
@@ -167,6 +169,8 @@ class Study:
                 self._keep(store, outcome)
                 claim = claims[outcome.experiment.training.key]
                 claim.members -= len(outcome.experiment.members)
+                ended = 0 if claim.members else claim.experiments
+                sinks(outcome.experiment).send(Finished(self._summary(outcome), ended))
                 if not claim.members:
                     claims.pop(outcome.experiment.training.key).lock.release()
             self._tidy()
@@ -208,11 +212,28 @@ class Study:
                 if not missing:
                     lock.release()
                     continue
-                claims[key] = _Claim(lock, sum(len(experiment.members) for experiment in missing))
+                claims[key] = _Claim(lock, sum(len(experiment.members) for experiment in missing), len(missing))
                 yield from missing
             if len(busy) == len(waiting):
                 yield None
             waiting = busy
+
+    def _summary(self, outcome: Outcome) -> str:
+        """How well it went: `score 0.993 (best of 2 members), 12 s`."""
+        trained = {State.DIVERGED: 0, State.FAILED: 0}
+        for row in outcome.trained:
+            trained[row.state] = trained.get(row.state, 0) + 1
+        headline = self.suite.headline
+        found = [one.measures[headline] for _, rows in outcome.scored for one in rows if headline in one.measures]
+        best = f"{headline} {max(found):.3f}" if found else ""
+        if len(found) > 1:
+            best += f" (best of {counted(len(found), 'member')})"
+        bad = [f"{count} {state.value}" for state, count in trained.items() if count and state is not State.FINISHED]
+        if outcome.error is not None and not trained[State.FAILED]:
+            bad.append("scoring failed")
+        seconds = sum(row.seconds for row in outcome.trained)
+        seconds += sum(one.seconds for _, rows in outcome.scored for one in rows)
+        return ", ".join(filter(None, [best or "finished" * (not bad), *bad, duration(seconds)]))
 
     def _keep(self, store: Store, outcome: Outcome) -> None:
         """Writes weights first, then the rows that speak of them; what was half done goes last."""
@@ -266,10 +287,11 @@ class Study:
 
 @dataclass
 class _Claim:
-    """A training that this process works on: how many of its members have no outcome yet."""
+    """A training that this process works on: how many of its members have no outcome yet, of how many experiments."""
 
     lock: Lock
     members: int
+    experiments: int
 
 
 def plan(
@@ -326,7 +348,7 @@ def _changes(settings: Any) -> dict[str, Any]:
 def run(
     suite: str,
     *,
-    progress: Callable[[str, Event], None] | None = None,
+    progress: Callable[[str, Event], None] | bool = True,
     save_every: float = 30.0,
     keep: Keep = "best",
     executor: AbstractExecutor | None = None,
@@ -336,7 +358,7 @@ def run(
 
     **Arguments:**
 
-    - `progress`: is called with the name of an experiment and an event (`humboldt.events`).
+    - `progress`: whether to show it; or a function of the name of an experiment and an event (`humboldt.events`).
     - `save_every`: seconds between checkpoints. `keep`: which trained members are kept.
     - `executor`: where experiments run; in this process if there is none.
 
@@ -348,13 +370,14 @@ def run(
     """
     study = plan(suite, **options)
     study.check_memory()
-    with stop_on_interrupt() as should_stop:
-        study.run(
-            lambda experiment: _Told(experiment.name, progress, should_stop),
-            save_seconds=save_every,
-            keep=keep,
-            executor=executor,
-        )
+    with shown(len(study.pending())) if progress is True else nullcontext() as view, stop_on_interrupt() as should_stop:
+
+        def sink(experiment: Experiment) -> AbstractSink:
+            if view is not None:
+                return Shown(experiment.name, view, should_stop)
+            return _Told(experiment.name, progress if callable(progress) else None, should_stop)
+
+        study.run(sink, save_seconds=save_every, keep=keep, executor=executor)
     return study
 
 

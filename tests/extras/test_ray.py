@@ -17,6 +17,7 @@ from test_merging import rows, weights
 import humboldt
 from humboldt.cluster import connection, executor
 from humboldt.cluster.executor import Ray
+from humboldt.cluster.worker import versions
 from humboldt.errors import Interrupted, RunError, UsageError
 from humboldt.events import Event, Progress
 from humboldt.plugins import load_files
@@ -39,7 +40,8 @@ def cluster(log: Path) -> Iterator[Any]:
     pytest.importorskip("ray")
     from ray.cluster_utils import Cluster
 
-    os.environ.update(RAY_USAGE_STATS_ENABLED="0", FAULTS_LOG=str(log))  # nodes and their workers inherit it
+    # Nodes and their workers inherit these. Ray's workers give way to all other work on a machine, but not here.
+    os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_worker_niceness="0", FAULTS_LOG=str(log))
     load_files([PLUGIN])
     small = {"object_store_memory": 80_000_000, "include_dashboard": False}
     found = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **small})
@@ -98,8 +100,12 @@ def test_eight_experiments_give_the_rows_of_one_machine(cluster: Any, log: Path,
     assert sink.warnings == []
 
 
-@pytest.mark.parametrize("use_folder", [True, False], ids=["shared folder", "travelling checkpoints"])
-def test_a_killed_worker_and_a_lost_node_lose_nothing(use_folder: bool, cluster: Any, log: Path, tmp_path: Path):
+@pytest.mark.parametrize(
+    ("use_folder", "variants"), [(True, 4), (False, 2)], ids=["shared folder", "travelling checkpoints"]
+)
+def test_a_killed_worker_and_a_lost_node_lose_nothing(
+    use_folder: bool, variants: int, cluster: Any, log: Path, tmp_path: Path
+):
     log.write_text("")
     node = cluster.add_node(num_cpus=1, object_store_memory=80_000_000)
 
@@ -107,14 +113,14 @@ def test_a_killed_worker_and_a_lost_node_lose_nothing(use_folder: bool, cluster:
         os.kill(steps(log)[-1][1], signal.SIGKILL)
 
     sink = Meddling((2, kill_a_worker), (4, lambda: cluster.remove_node(node)))
-    run(plan(tmp_path / "ray", pause=0.2), cluster, sink, use_folder=use_folder)
-    taken = len(steps(log))
-    one = expected(tmp_path / "one", pause=0.0)
+    run(plan(tmp_path / "ray", variants, pause=0.1), cluster, sink, use_folder=use_folder)
+    taken, least = len(steps(log)), 2 * variants * STEPS
+    one = expected(tmp_path / "one", variants=variants, pause=0.0)
     settled = [(*row[1:4],) for row in rows(tmp_path / "ray") if '"seed"' in row[1]]
     assert sorted(settled) == sorted((*row[1:4],) for row in rows(one) if '"seed"' in row[1])
     assert sink.acts == [] and 1 <= len(sink.warnings) <= 3 and "its worker was lost" in sink.warnings[0]
     # Every step is saved. What was lost are steps that had not travelled yet: those of a look, at most.
-    assert 8 * STEPS <= taken <= 8 * STEPS + (3 if use_folder else 15)
+    assert least <= taken <= least + (3 if use_folder else 20)
 
 
 def test_a_killed_driver_is_started_again_and_goes_on(cluster: Any, log: Path, tmp_path: Path):
@@ -133,18 +139,16 @@ def test_a_killed_driver_is_started_again_and_goes_on(cluster: Any, log: Path, t
     driver.kill()
     driver.communicate()
     before = len(steps(log))
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    one = tmp_path / "one"
-    humboldt.plan("faults", settings={**settings, "variants": (0, 1)}, out=one).run(lambda e: Recording(), keep="all")
+    run(plan(tmp_path / "ray", variants=2, pause=0.3), cluster)
+    one = expected(tmp_path / "one", variants=2, pause=0.3)
     assert rows(tmp_path / "ray") == rows(one) and weights(tmp_path / "ray") == weights(one)
     own = len(steps(log)) - before - 4 * STEPS  # those of the study on one machine are in the log, too
     assert own < 4 * STEPS  # it went on, and did not begin anew
     assert not list((tmp_path / "ray").glob("locks/*")) and not list((tmp_path / "ray").glob("checkpoints/*"))
 
 
-@pytest.mark.parametrize("use_folder", [True, False], ids=["shared folder", "travelling checkpoints"])
-def test_who_stops_can_go_on(use_folder: bool, cluster: Any, log: Path, tmp_path: Path):
+def test_who_stops_can_go_on(cluster: Any, log: Path, tmp_path: Path):
+    """With checkpoints that travel: what was saved last has to come home."""
     log.write_text("")
     study = plan(tmp_path / "ray", variants=1, pause=0.2)
 
@@ -153,7 +157,7 @@ def test_who_stops_can_go_on(use_folder: bool, cluster: Any, log: Path, tmp_path
             return any(isinstance(event, Progress) and event.done >= 2 for event in self.events)
 
     with pytest.raises(Interrupted):
-        run(study, cluster, Stopping(), use_folder=use_folder)
+        run(study, cluster, Stopping(), use_folder=False)
     assert list((tmp_path / "ray").glob("checkpoints/*/*.ckpt")) and not list((tmp_path / "ray").glob("locks/*"))
     assert 0 < len(steps(log)) < 2 * STEPS
     study.run(lambda experiment: Recording(), keep="all")  # here, without Ray
@@ -162,7 +166,7 @@ def test_who_stops_can_go_on(use_folder: bool, cluster: Any, log: Path, tmp_path
 
 
 def test_kept_members_are_scored_where_no_folder_is_shared(cluster: Any, log: Path, tmp_path: Path):
-    run(plan(tmp_path / "ray", variants=1), cluster)
+    expected(tmp_path / "ray", variants=1)
     log.write_text("")
     run(plan(tmp_path / "ray", variants=1, digits=3), cluster, use_folder=False)
     assert log.read_text() == "" and plan(tmp_path / "ray", variants=1, digits=3).pending() == []
@@ -207,7 +211,7 @@ def test_wrong_input_is_answered_soon(cluster: Any, tmp_path: Path, monkeypatch:
     wrong(study, "somewhere", "not of the form HOST:PORT")
     wrong(study, cluster.address, "--gpus 1: no machine of the Ray cluster has so many", gpus=1)
     wrong(study, cluster.address, "--cores 99: no machine of the Ray cluster has so many", cores=99)
-    ours = executor.versions()
+    ours = versions()
     monkeypatch.setattr(executor, "versions", lambda: {**ours, "jax": "0.0.1"})
     wrong(study, cluster.address, "has other versions: jax 0.0.1 here and .* there")
     assert not list(tmp_path.glob("locks/*"))
@@ -218,9 +222,10 @@ def test_something_that_is_no_ray_is_not_waited_for(tmp_path: Path, cluster: Any
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         arguments = ["run", "faults", "--plugin", str(PLUGIN), "--out", str(tmp_path), "--ray", address]
-        done = subprocess.run(
-            [sys.executable, "-m", "humboldt", *arguments], capture_output=True, text=True, timeout=60
+        code = (
+            "from humboldt import cli; from humboldt.cluster import connection as c; c.CONNECT_SECONDS = 3; cli.main()"
         )
+        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and f"--ray {address}: no Ray cluster can be joined there" in done.stderr
     assert connection.CONNECT_SECONDS + connection.REACH_SECONDS < 30
 

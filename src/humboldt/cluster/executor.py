@@ -265,7 +265,8 @@ class _Drive:
         attempt.lost = 1 if self._checkpoints(attempt) != before else attempt.lost + 1
         if attempt.lost < MOST_LOST:
             sink = self.sinks(attempt.experiment)
-            sink.send(Warned(f"{name}: its worker was lost. Going on elsewhere from the last checkpoint."))
+            why = f"its worker was lost ({_first_line(error)})"
+            sink.send(Warned(f"{name}: {why}. Going on elsewhere from the last checkpoint."))
             attempt.told_to_stop = False
             self.queue.appendleft(attempt)
             return
