@@ -58,6 +58,7 @@ ALLOWED: dict[str, set[str]] = {
     "kept": {*BOTTOM, "inspection", "plugins", "report", "store", "suites"},
     "locks": set(),
     "cluster": {*BOTTOM, "execution", "plugins", "store", "suites", "training"},
+    "estimates": {*BOTTOM, "suites", "training"},
     "merging": {"checkpoints", "databases", "errors", "store"},
     "planning": {"errors", "report", "study", "suites"},
     "_progress": {"events", "report"},

@@ -65,13 +65,9 @@ def announce(study: Study, *, with_estimate: bool = True, with_ids: bool = False
         _say(f"{total - missing:,} of {counted(total, 'member')} are already finished in `{study.out}`.")
     pending = [(i, part) for i, planned in enumerate(found) for part in planned.missing]
     lines = [_line(part, found[i].experiment.id if with_ids else None) for i, part in pending]
-    estimates = _estimates(study, [part for _, part in pending], lines) if with_estimate else None
+    estimates = _told(study, [part for _, part in pending], lines, with_estimate=with_estimate)
     if estimates is None:
-        if not with_estimate:
-            _say("\n".join(lines))
         return found
-    for line, seconds in zip(lines, estimates, strict=True):
-        _say(f"{line}, about {duration(seconds)}")
     _say(f"About {duration(sum(estimates))} in all, on this machine.")
     taken = [0.0] * len(found)
     for (i, _), seconds in zip(pending, estimates, strict=True):
@@ -84,17 +80,28 @@ def _line(part: Experiment, identity: str | None) -> str:
     return f"  {identity + '  ' if identity else ''}{part.name}: {counted(len(part.members), 'member')} x {work}"
 
 
-def _estimates(study: Study, pending: Sequence[Experiment], lines: Sequence[str]) -> list[float] | None:
-    """Seconds for each; nothing, and a word about why, where they cannot be measured."""
+def _told(
+    study: Study, pending: Sequence[Experiment], lines: Sequence[str], *, with_estimate: bool
+) -> list[float] | None:
+    """Says every line, with how long it takes as soon as that is known; a word about why, where it cannot be known."""
+    if not with_estimate:
+        _say("\n".join(lines))
+        return None
+    found: list[float] = []
+    estimates = study.estimate(pending)
     try:
-        return list(study.estimate(pending))
+        for line in lines:
+            print(line, end="", file=sys.stderr, flush=True)  # before it is measured, which may take some seconds
+            found.append(next(estimates))
+            _say(f", about {duration(found[-1])}")
+        return found
     except MissingExtra as error:
         why = str(error)
     except Exception as error:  # of a user's model, say: the run itself will record it
         why = f"{type(error).__name__}: {error}"
         if is_out_of_memory(error):
             why = "some of these members do not fit into memory together. They will be trained in groups."
-    _say("\n".join(lines))
+    _say("\n".join(["", *lines[len(found) + 1 :]]))
     _say(f"No estimate: {why}")
     return None
 

@@ -16,6 +16,7 @@ from humboldt import checkpoints
 from humboldt._progress import Shown
 from humboldt._progress import progress as shown
 from humboldt.errors import Interrupted, RunError, UsageError, named_extras, unknown_name
+from humboldt.estimates import estimate
 from humboldt.events import AbstractSink, Event, Finished, Warned
 from humboldt.execution import AbstractExecutor, Here, Keep, Options, Outcome, Sinks
 from humboldt.identity import Evaluation, Member, canonical
@@ -127,21 +128,8 @@ class Study:
                 )
 
     def estimate(self, experiments: Sequence[Experiment]) -> Iterator[float]:
-        """Seconds that each will take, from a short measurement on this machine."""
-        for experiment in experiments:
-            parts = self.suite.restore(experiment.training, experiment.evaluations[0])
-            job = self.suite.job(parts, experiment.members)
-            with named_extras():
-                predictor, seconds = self.suite.engine(parts.contender).sample(job)
-            seconds = 0.0 if experiment.kept else seconds
-            for evaluation in experiment.evaluations:
-                probe = self.suite.probe(self.suite.restore(experiment.training, evaluation), evaluation)
-                if probe.times:
-                    probe.run(predictor)  # compiles
-                    begin = time.monotonic()
-                    probe.run(predictor)
-                    seconds += (time.monotonic() - begin) * probe.times
-            yield seconds
+        """Seconds that each will take on this machine; see `humboldt.estimates`."""
+        return estimate(self.suite, experiments)
 
     def run(
         self,

@@ -17,7 +17,7 @@ from test_merging import rows, weights
 import humboldt
 from humboldt.cluster import connection, executor
 from humboldt.cluster.executor import Ray
-from humboldt.cluster.worker import versions
+from humboldt.environment import package_versions
 from humboldt.errors import Interrupted, RunError, UsageError
 from humboldt.events import Event, Progress
 from humboldt.plugins import load_files
@@ -211,8 +211,8 @@ def test_wrong_input_is_answered_soon(cluster: Any, tmp_path: Path, monkeypatch:
     wrong(study, "somewhere", "not of the form HOST:PORT")
     wrong(study, cluster.address, "--gpus 1: no machine of the Ray cluster has so many", gpus=1)
     wrong(study, cluster.address, "--cores 99: no machine of the Ray cluster has so many", cores=99)
-    ours = versions()
-    monkeypatch.setattr(executor, "versions", lambda: {**ours, "jax": "0.0.1"})
+    ours = package_versions()
+    monkeypatch.setattr(executor, "package_versions", lambda: {**ours, "jax": "0.0.1"})
     wrong(study, cluster.address, "has other versions: jax 0.0.1 here and .* there")
     assert not list(tmp_path.glob("locks/*"))
 

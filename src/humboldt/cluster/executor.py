@@ -15,7 +15,8 @@ from typing import Any
 
 from humboldt.cluster.connection import Needs, connected, slots
 from humboldt.cluster.travel import needed, take
-from humboldt.cluster.worker import Hello, Look, Worker, is_interruption, versions
+from humboldt.cluster.worker import Hello, Look, Worker, is_interruption
+from humboldt.environment import package_versions
 from humboldt.errors import Interrupted, RunError, UsageError
 from humboldt.events import Warned
 from humboldt.execution import AbstractExecutor, Options, Outcome, Sinks
@@ -230,14 +231,13 @@ class _Drive:
                     "installed on all machines of the cluster, in the Python that started Ray there?"
                 ) from error
             return
-        ours = versions()
-        if different := {name: (ours[name], hello.versions.get(name)) for name in ours}:
-            told = ", ".join(f"{name} {a} here and {b} there" for name, (a, b) in different.items() if a != b)
-            if told:
-                raise UsageError(
-                    f"The machine {hello.node} of the Ray cluster has other versions: {told}. Results would differ. "
-                    "Install the same versions on all machines, e.g. with `pip install -c constraints.txt`."
-                )
+        ours = package_versions()
+        pairs = [(name, version, hello.versions.get(name, "none")) for name, version in ours.items()]
+        if different := [f"{name} {here} here and {there} there" for name, here, there in pairs if here != there]:
+            raise UsageError(
+                f"The machine {hello.node} of the Ray cluster has other versions: {', '.join(different)}. Results might "
+                "differ. Install the same versions on all machines, e.g. with `pip install -c constraints.txt`."
+            )
         hand.hello, self.failed_starts = hello, 0
 
     def _finish(self, hand: _Hand) -> Iterator[Outcome]:

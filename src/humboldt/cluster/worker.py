@@ -1,7 +1,6 @@
 """What runs on another machine: one process that does one experiment after the other, and stays warm. It knows no Ray;
 Ray calls its methods, `look` while `run` is at work."""
 
-import importlib.metadata
 import os
 import pickle
 import shutil
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from humboldt.checkpoints import Superseded
 from humboldt.cluster.travel import Change, Files, Watched, put
-from humboldt.environment import BASE, WITH_JAX
+from humboldt.environment import package_versions
 from humboldt.errors import HumboldtError, Interrupted, RunError, UsageError
 from humboldt.events import AbstractSink, Event, Progress
 from humboldt.execution import Options, Outcome, in_groups
@@ -54,17 +53,6 @@ class Look:
     change: Change | None
 
 
-def versions() -> dict[str, str]:
-    """Of all packages that can change a result. Nothing is imported for this."""
-    found = {}
-    for package in ("humboldt", *BASE, *WITH_JAX, "torch"):
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            found[package] = "none"
-    return found
-
-
 class Worker:
     """One process of one or more cores, and perhaps a GPU.
 
@@ -92,7 +80,7 @@ class Worker:
 
     def hello(self) -> Hello:
         """Who this is: the driver asks before it gives any work."""
-        return Hello(socket.gethostname(), os.getpid(), versions(), self._shares_folder)
+        return Hello(socket.gethostname(), os.getpid(), package_versions(), self._shares_folder)
 
     def run(self, experiment: Experiment, files: Files) -> Reply:
         """All outcomes of one experiment. `files` are what it goes on from, where the folder is not shared."""

@@ -145,10 +145,14 @@ class Scoring:
 
 @dataclass(frozen=True)
 class Probe:
-    """A small part of an evaluation, for an estimate: what to run, and how many times that is the whole."""
+    """A small part of an evaluation, for an estimate: what to run, and how many times that is the whole.
+
+    `units` is how large the part is: where it is known, networks of one kind are asked on one task for all of them.
+    """
 
     run: Callable[[AbstractPredictor], object]
     times: float
+    units: float | None = None
 
 
 class AbstractSuite(ABC):

@@ -274,6 +274,11 @@ class AbstractEngine(ABC):
     def sample(self, job: Job) -> tuple[AbstractPredictor, float]:
         """Untrained members, for an estimate of what scoring costs; and the seconds that training will take."""
 
+    def known_seconds(self, job: Job) -> float | None:
+        """The seconds that training will take, if a job like this one was sampled before; else `None`."""
+        del job
+        return None
+
     def memory(self, job: Job) -> "Memory | None":
         """What a job needs at the least, and what there is; `None` where that is not known."""
         del job

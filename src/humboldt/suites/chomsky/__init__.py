@@ -80,7 +80,7 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
         longest = problem.lengths[1]
         per_symbol = problem.frame(parts.task.sample(np.random.default_rng(0), 1, longest)).time / longest
         steps = per_symbol * sum(parts.protocol.scored_lengths()) * parts.protocol.strings_per_length
-        return Probe(lambda predictor: predictor.correct(batch), steps / batch.tokens.size)
+        return Probe(lambda predictor: predictor.correct(batch), steps / batch.tokens.size, batch.tokens.size)
 
     def upgrade(self, setting: dict[str, Any], format: int, *, model: str) -> dict[str, Any]:
         del model

@@ -13,6 +13,7 @@ from humboldt.models import models
 from humboldt.training.base import (
     AbstractEngine,
     AbstractPredictor,
+    AbstractProblem,
     AbstractTrained,
     Arrays,
     Job,
@@ -65,19 +66,20 @@ class JaxEngine(AbstractEngine):
         from humboldt.training.ensemble.predictor import EnsemblePredictor
 
         ensemble = make_ensemble(job)
-        problem, steps = job.problem, job.recipe.steps
-
-        def mean_size(numbers: range) -> float:
-            return float(np.mean([problem.batch(i).tokens.size for i in numbers]))
-
-        size = mean_size(range(0, steps, max(1, steps // 8)))
-        rows = problem.batch(0).tokens.shape[-2]
-        key = (job.model, job.recipe.optimiser, job.recipe.precision, len(job.members), rows)
+        key, steps = _kind(job), job.recipe.steps
         if key not in self._seconds:
             timed = min(SAMPLE_STEPS, steps)
-            self._seconds[key] = ensemble.seconds_per_step(timed) / mean_size(range(timed))
+            self._seconds[key] = ensemble.seconds_per_step(timed) / _mean_size(job.problem, range(timed))
         predictor = EnsemblePredictor(ensemble.fresh().learners.weights, ensemble.static, job.problem)
-        return predictor.take(range(len(job.members))), self._seconds[key] * size * steps
+        seconds = self.known_seconds(job)
+        assert seconds is not None
+        return predictor.take(range(len(job.members))), seconds
+
+    def known_seconds(self, job: Job) -> float | None:
+        steps = job.recipe.steps
+        if _kind(job) not in self._seconds:
+            return None
+        return self._seconds[_kind(job)] * _mean_size(job.problem, range(0, steps, max(1, steps // 8))) * steps
 
     def memory(self, job: Job) -> Memory:
         import jax
@@ -109,6 +111,17 @@ class JaxTrained(AbstractTrained):
         from humboldt.training.ensemble.named import to_named
 
         return to_named(jax.tree.map(lambda x: x[member], self._trained.weights))
+
+
+def _kind(job: Job) -> Any:
+    """Jobs that take as long for a token."""
+    rows = job.problem.batch(0).tokens.shape[-2]
+    return job.model, job.recipe.optimiser, job.recipe.precision, len(job.members), rows
+
+
+def _mean_size(problem: AbstractProblem, numbers: range) -> float:
+    """Tokens of a batch."""
+    return float(np.mean([problem.batch(i).tokens.size for i in numbers]))
 
 
 def _available() -> int:
