@@ -40,7 +40,6 @@ class _Kind:
     """What experiments with the same network and as many members have in common."""
 
     def __init__(self) -> None:
-        self.compiling = 0.0  # seconds before the first step
         self.asking: dict[str, tuple[float, float]] = {}  # by evaluation: to compile, and for a unit of a probe
 
 
@@ -59,7 +58,7 @@ def _measured(suite: AbstractSuite, experiment: Experiment, kinds: dict[Any, _Ki
     if not is_known:
         training = _measure(kind, engine, job, probes)
     assert training is not None
-    seconds = 0.0 if experiment.kept else training + kind.compiling
+    seconds = 0.0 if experiment.kept else training
     for name, probe in probes.items():
         compiling, unit = kind.asking[name]
         seconds += compiling + unit * (probe.units or 1.0) * probe.times
@@ -68,7 +67,7 @@ def _measured(suite: AbstractSuite, experiment: Experiment, kinds: dict[Any, _Ki
 
 def _measure(kind: _Kind, engine: AbstractEngine, job: Job, probes: dict[str, Probe]) -> float:
     with named_extras():
-        (predictor, training), kind.compiling = _timed(lambda: engine.sample(job))
+        predictor, training = engine.sample(job)
     for name, probe in probes.items():
         kind.asking[name] = (0.0, 0.0)
         if probe.times:

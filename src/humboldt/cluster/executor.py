@@ -235,7 +235,7 @@ class _Drive:
         pairs = [(name, version, hello.versions.get(name, "none")) for name, version in ours.items()]
         if different := [f"{name} {here} here and {there} there" for name, here, there in pairs if here != there]:
             raise UsageError(
-                f"The machine {hello.node} of the Ray cluster has other versions: {', '.join(different)}. Results might "
+                f"The machine {hello.node} of the Ray cluster has other versions: {', '.join(different)}. Results may "
                 "differ. Install the same versions on all machines, e.g. with `pip install -c constraints.txt`."
             )
         hand.hello, self.failed_starts = hello, 0

@@ -272,7 +272,8 @@ class AbstractEngine(ABC):
 
     @abstractmethod
     def sample(self, job: Job) -> tuple[AbstractPredictor, float]:
-        """Untrained members, for an estimate of what scoring costs; and the seconds that training will take."""
+        """Untrained members, for an estimate of what scoring costs; and the seconds that training will take, with
+        compilation."""
 
     def known_seconds(self, job: Job) -> float | None:
         """The seconds that training will take, if a job like this one was sampled before; else `None`."""

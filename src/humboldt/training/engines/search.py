@@ -79,12 +79,13 @@ class SearchEngine(AbstractEngine):
         """Seconds at most: all generations of all seeds. A search that stops improving ends sooner."""
         settings, trie = job.model.search_settings(), corpus_trie(job.problem)
         state, islands = start(trie, settings, job.members[0].seed), Islands(trie, settings)
-        islands.advance(state, 1)  # compiles, or loads what was compiled
         begin = time.monotonic()
+        islands.advance(state, 1)  # compiles, or loads what was compiled
+        compiling, begin = time.monotonic() - begin, time.monotonic()
         islands.advance(state, 10)
         one = (time.monotonic() - begin) / 10 / min(_cores(job), settings.num_islands)
         network = state.best_network(job.problem.symbols)
-        return SearchPredictor([network], trie, job), one * job.model.generations * len(job.members)
+        return SearchPredictor([network], trie, job), compiling + one * job.model.generations * len(job.members)
 
     def environment(self) -> dict[str, str]:
         return environment(uses_jax=False)
