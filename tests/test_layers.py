@@ -57,7 +57,7 @@ ALLOWED: dict[str, set[str]] = {
     "inspection": {*BOTTOM, "languages", "report", "suites", "training"},
     "kept": {*BOTTOM, "inspection", "plugins", "report", "store", "suites"},
     "locks": set(),
-    "cluster": {*BOTTOM, "execution", "plugins", "store", "suites", "training"},
+    "cluster": {*BOTTOM, "execution", "outside_models", "plugins", "store", "suites", "training"},
     "estimates": {*BOTTOM, "suites", "training"},
     "merging": {"checkpoints", "databases", "errors", "store"},
     "planning": {"errors", "report", "study", "suites"},

@@ -93,7 +93,6 @@ def load_files(paths: Iterable[Path]) -> None:
     """Imports files that a user names. The same file again does nothing."""
     for path in paths:
         load_file(path, f"--plugin {path}")
-        LOADED.append(path.resolve())
 
 
 def sources() -> dict[str, tuple[str, dict[str, bytes]]]:
@@ -114,7 +113,9 @@ def load_file(path: Path, option: str) -> ModuleType:
     if not path.is_file():
         raise UsageError(f"{option}: there is no file `{path}`. Give a Python file.")
     try:
-        return _load_file(path.resolve())
+        module = _load_file(path.resolve())
+        LOADED.append(path.resolve())
+        return module
     except UsageError:
         raise
     except (Exception, SystemExit) as error:

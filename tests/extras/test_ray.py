@@ -181,11 +181,15 @@ def test_an_experiment_that_kills_every_worker_fails_and_the_others_go_on(
 
 
 def test_networks_of_jax_give_the_rows_of_one_machine(cluster: Any, tmp_path: Path):
+    """One of ours, and one from a user's file, which travels."""
+    mine = tmp_path / "my_file.py"
+    mine.write_text('from humboldt.models import models\n\n\nclass Mine(models.get("rnn")):\n    title = "Mine"\n')
+
     def study(out: Path) -> Study:
         return humboldt.plan(
             "chomsky",
-            tasks=["parity_check", "even_pairs"],
-            models="rnn",
+            tasks=["parity_check"],
+            models=["rnn", f"{mine}:Mine"],
             preset="paper",
             seeds=1,
             settings=TINY,

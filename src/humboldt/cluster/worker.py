@@ -17,6 +17,7 @@ from humboldt.environment import package_versions
 from humboldt.errors import HumboldtError, Interrupted, RunError, UsageError
 from humboldt.events import AbstractSink, Event, Progress
 from humboldt.execution import Options, Outcome, in_groups
+from humboldt.outside_models import is_reference, register_reference
 from humboldt.plugins import load_files, load_installed
 from humboldt.suites import suites
 from humboldt.suites.base import Experiment
@@ -72,11 +73,13 @@ class Worker:
         self._sink = _Mailbox()
         self._watched: Watched | None = None
         self._looking = threading.Lock()
+        self._files: dict[str, Path] = {}  # of the user, by name
         load_installed()
         for number, (name, files) in enumerate(sources.values()):
             place = Path(self._temporary.name) / f"plugin-{number}"
             put(place, files)
             load_files([place / name])
+            self._files[Path(name).name] = place / name
 
     def hello(self) -> Hello:
         """Who this is: the driver asks before it gives any work."""
@@ -117,6 +120,9 @@ class Worker:
         """That task and model are what they are for the driver."""
         training, here = experiment.training, socket.gethostname()
         try:
+            if is_reference(training.model):  # my_file.py:MyGRU
+                file, _, attribute = training.model.rpartition(":")
+                register_reference(f"{self._files.get(file, file)}:{attribute}")
             known = suites.get(training.suite).versions(training.task, training.model)
         except UsageError as error:
             raise UsageError(
