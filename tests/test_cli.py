@@ -256,12 +256,22 @@ def test_show(shown: Path, call: Call):
     assert lines[0].startswith("suite,task,model") and len(lines) == 11
     assert call("show", str(shown), "--suite", "bliss").out == "No results yet.\n"
     assert call("show", str(shown), "--failures").out == "Nothing has failed.\n"
+    only = call("show", str(shown), "--task", "even_pairs", "--model", "rnn", "--preset", "quick")
+    assert "even_pairs" in only.out and "parity_check" not in only.out
+    members = json.loads(call("show", str(shown), "--members", "--json").out)
+    assert len(members) == 4 and members[0]["score"] == 0.5 and members[1]["seed"] == 1
+    assert call("show", str(shown), "--curves").out == ""
 
 
 def test_list_and_data(call: Call):
     assert "chomsky" in call("list").out
-    assert "chomsky/parity_check" in call("list", "tasks").out.splitlines()
-    assert {"suite": "chomsky", "name": "rnn"} in json.loads(call("list", "models", "--json").out)
+    assert "\n  parity_check " in call("list", "tasks").out and "an_bn" not in call("list", "tasks", "chomsky").out
+    models = json.loads(call("list", "models", "--json").out)
+    assert ("chomsky", "rnn") in [(one["suite"], one["name"]) for one in models]
+    assert "  hidden_size=256\n" in call("list", "settings", "chomsky", "--model", "rnn").out
+    for length in ([], ["--length", "5"]):  # the first line is the first line, however many there are
+        whole = call("data", "chomsky", "reverse_string", *length, "--count", "10").out
+        assert whole.startswith(call("data", "chomsky", "reverse_string", *length, "--count", "1").out)
     lines = call("data", "chomsky", "cycle_navigation", "--count", "2", "--length", "4", "--seed", "3").out
     assert [set(json.loads(line)) for line in lines.splitlines()] == [{"input", "target"}] * 2
     released = call("data", "bliss", "an_bn", "--split", "test", "--after", "2", "--count", "2", "--format", "released")
@@ -306,7 +316,7 @@ def test_the_version(call: Call):
         (["run", "chomsky", "--seeds", "1", "--set", "seeds=2"], "were both given"),
         (["run", "chomsky", "--out", "/dev/null/x", *TINY], "cannot be written"),
         (["run", "chomsky", "--out", ""], "an empty name is no folder"),
-        (["run", "chomsky", "--plugin", "none.py"], "there is no such file"),
+        (["run", "chomsky", "--plugin", "none.py"], "there is no file"),
         (["run", "chomsky", "--keep", "some"], "--keep"),
         (["run", "chomsky", "--save-every", "-1"], "--save-every"),
         (["run"], "Missing argument"),
@@ -319,7 +329,18 @@ def test_the_version(call: Call):
         (["merge", "--out", "all"], "Missing argument"),
         (["merge", "nowhere"], "Missing option"),
         (["show", "nowhere"], "no file results.db"),
-        (["show", ".", "--json", "--csv"], "--json and --csv were both given"),
+        (["show", ".", "--json", "--csv"], "--json, --csv and --output were both given"),
+        (["show", ".", "--members", "--curves"], "--members and --curves were both given"),
+        (["data", "chomsky", "parity_check", "--after", "3"], "--after 3: the suite chomsky has no such option"),
+        (["data", "chomsky", "parity_check", "--format", "released"], "the suite chomsky has no such option"),
+        (
+            ["run", "chomsky", "--set", "train_lengths=1,2", "--task", "solve_equation"],
+            "train_lengths (1, 2): this task",
+        ),
+        (["run", "chomsky", "--cores", "2"], "Give --ray, too"),
+        (["list", "settings"], "say of which suite"),
+        (["list", "settings", "chomsky", "--task", "parity"], "Did you mean 'parity_check'?"),
+        (["list", "tasks", "--task", "parity"], "--task and --model choose among settings"),
         (["data", "chomsky", "parity"], "Did you mean 'parity_check'?"),
         (["data", "chomsky", "parity_check", "--count", "0"], "--count"),
         (["list", "everything"], "everything"),

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
-from humboldt import __version__
+from humboldt import __version__, listing
 from humboldt._progress import Shown, progress
 from humboldt.cluster.executor import Ray
 from humboldt.errors import HumboldtError, Interrupted, UsageError
@@ -23,21 +23,21 @@ from humboldt.merging import merge
 from humboldt.planning import Planned, announce, slurm_script
 from humboldt.plugins import load_files, load_installed
 from humboldt.prove_command import prove
-from humboldt.report.tables import Table, as_csv, as_json, as_text
+from humboldt.report.tables import Table, as_csv, as_json, as_text, write_records
 from humboldt.report.words import counted, file_size
 from humboldt.score_command import score
 from humboldt.store import Store
 from humboldt.study import Study, plan, stop_on_interrupt
 from humboldt.suites import suites
 from humboldt.suites.capabilities import OffersCheck, OffersData
+from humboldt.suites.long_form import curve_rows, member_rows
+from humboldt.suites.reading import chosen, stored, unknown_suite_tables
 from humboldt.suites.reading import records as records_of
-from humboldt.suites.reading import stored, unknown_suite_tables
 from humboldt.suites.reading import tables as tables_of
 
 app = typer.Typer(
     help="Does a sequence model make infinite use of finite means? Five published benchmarks, one command.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -85,6 +85,7 @@ class Listing(StrEnum):
     SUITES = "suites"
     TASKS = "tasks"
     MODELS = "models"
+    SETTINGS = "settings"
 
 
 class Kept(StrEnum):
@@ -97,30 +98,25 @@ class Kept(StrEnum):
 
 @app.command("list")
 def list_(
-    what: Annotated[Listing, typer.Argument(help="suites, tasks or models.")] = Listing.SUITES,
+    what: Annotated[Listing, typer.Argument(help="suites, tasks, models or settings.")] = Listing.SUITES,
+    suite: Annotated[str | None, typer.Argument(help="Only this suite.")] = None,
+    task: Annotated[str | None, typer.Option(help="Of settings: those of this task.")] = None,
+    model: Annotated[str | None, typer.Option(help="Of settings: those of this model.")] = None,
     as_records: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """List suites, tasks or models."""
+    """List suites, tasks, models or the settings of a suite."""
     load_files(plugin)
-    found: list[dict[str, str]] = []
-    for name in suites.names():
-        suite = suites.get(name)
-        if what is Listing.SUITES:
-            about = {"question": suite.question, "measure": suite.measure, "paper": suite.paper}
-            found.append({"name": name, **about, "presets": ", ".join(suite.presets)})
-        else:
-            names = suite.tasks() if what is Listing.TASKS else suite.models()
-            found.extend({"suite": name, "name": one} for one in names)
-    if as_records:
-        print(as_json(found), end="")
-        return
-    for entry in found:
-        if what is Listing.SUITES:
-            print(f"{entry['name']:10} {entry['question']:40} {entry['measure']:32} presets: {entry['presets']}")
-            print(f"{'':10} {entry['paper']}")
-        else:
-            print(f"{entry['suite']}/{entry['name']}")
+    if suite is not None:
+        suites.get(suite)
+    if (task or model) and what is not Listing.SETTINGS:
+        raise UsageError("--task and --model choose among settings. Write e.g. `humboldt list settings chomsky`.")
+    if what is Listing.SETTINGS:
+        found = listing.list_settings(listing.needed_suite(suite), task, model)
+    else:
+        found = {"suites": listing.list_suites, "tasks": listing.list_tasks, "models": listing.list_models}[what]()
+        found = [one for one in found if suite in (None, one.get("suite", one["name"]))]
+    print(as_json(found) if as_records else f"{listing.as_text(what, found)}\n", end="")
 
 
 @app.command("plan")
@@ -260,14 +256,26 @@ def merge_(
 def show(
     folder: Annotated[Path, typer.Argument(help="A folder with results.", metavar="DIR")],
     suite: Annotated[str | None, typer.Option(help="Only this suite.")] = None,
+    task: Annotated[list[str], typer.Option(help="Only this task; may be repeated.")] = [],  # noqa: B006
+    model: Annotated[list[str], typer.Option(help="Only this model; may be repeated.")] = [],  # noqa: B006
+    preset: Annotated[str | None, typer.Option(help="Only results of this preset, whatever was changed.")] = None,
+    members: Annotated[bool, typer.Option("--members", help="A row for each member: CSV, or --json.")] = False,
+    curves: Annotated[
+        bool, typer.Option("--curves", help="A row for each point of each curve (by length, by step): CSV, or --json.")
+    ] = False,
     as_records: Annotated[bool, typer.Option("--json", help="Print JSON records.")] = False,
     as_rows: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    output: Annotated[
+        Path | None, typer.Option(help="Write records to a file: .csv, .json or .parquet.", metavar="FILE")
+    ] = None,
     failures: Annotated[bool, typer.Option("--failures", help="Print the tracebacks of what failed.")] = False,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
     """Show results in the papers' tables, ours beside theirs."""
-    if as_records and as_rows:
-        raise UsageError("--json and --csv were both given, but there is one output. Choose one of them.")
+    if sum([as_records, as_rows, output is not None]) > 1:
+        raise UsageError("--json, --csv and --output were both given, but there is one output. Choose one of them.")
+    if members and curves:
+        raise UsageError("--members and --curves were both given, but they have different columns. Choose one of them.")
     load_files(plugin)
     if suite is not None:
         suites.get(suite)
@@ -275,7 +283,7 @@ def show(
         told = [f"{f.task} · {f.model} {json.dumps(f.member)}:\n{f.error}" for f in Store.open(folder).failures(suite)]
         print("\n".join(told) or "Nothing has failed.")
         return
-    found = stored(folder, suite)
+    found = chosen(stored(folder, suite), tasks=task, models=model, preset=preset)
     records, tables = [], list[Table]()
     for name in dict.fromkeys(scores.training.suite for scores in found):
         own = [scores for scores in found if scores.training.suite == name]
@@ -284,9 +292,14 @@ def show(
             continue
         records += [asdict(record) for record in records_of(suites.get(name), own)]
         tables += tables_of(suites.get(name), own)
-    if as_records:
+    if members or curves:
+        records = member_rows(found) if members else curve_rows(found)
+    if output is not None:
+        write_records(output, records)
+        print(f"{counted(len(records), 'record')} in `{output}`.", file=sys.stderr)
+    elif as_records:
         print(as_json(records), end="")
-    elif as_rows:
+    elif as_rows or members or curves:
         print(as_csv(records), end="")
     else:
         print(as_text(tables) or "No results yet.")
@@ -348,14 +361,16 @@ def data(
 ) -> None:
     """Print examples of a task as JSON lines: {"input": "...", "target": "..."}."""
     settings: dict[str, str] = parse_assignments(set_)
-    if after is not None:  # a suite that does not know these settings says so
-        settings["after"] = str(after)
-    if format_ != "jsonl":
-        settings["format"] = format_
     load_files(plugin)
     its_suite = suites.get(suite)
     if not isinstance(its_suite, OffersData):
         raise UsageError(f"The suite {suite} does not print examples of its tasks.")
+    options = {"after": after, "format": format_ if format_ != "jsonl" else None}
+    for name, value in options.items():
+        if value is not None:
+            if name not in its_suite.data_options:
+                raise UsageError(f"--{name} {value}: the suite {suite} has no such option. Leave --{name} out.")
+            settings[name] = str(value)
     pairs = its_suite.data(task, split=split, count=count, length=length, seed=seed, settings=settings)
     if format_ == "released":  # `#aabb#`, one per line, no newline at the end
         for number, (source, target) in enumerate(pairs):

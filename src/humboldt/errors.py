@@ -34,6 +34,7 @@ EXTRAS = {
     **dict.fromkeys(("jax", "jaxlib", "ml_dtypes", "equinox", "optax", "jaxtyping"), "zoo"),
     "torch": "torch",
     "ray": "ray",
+    "pyarrow": "parquet",
 }
 
 
