@@ -55,7 +55,7 @@ def as_text(tables: Sequence[Table], *, width: int = 120) -> str:
     return "\n\n".join(blocks)
 
 
-def as_csv(records: Sequence[dict[str, Any]]) -> str:
+def as_csv(records: Sequence[Mapping[str, Any]]) -> str:
     """Records as CSV with a header."""
     if not records:
         return ""
@@ -66,7 +66,7 @@ def as_csv(records: Sequence[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-def as_json(records: Sequence[dict[str, Any]]) -> str:
+def as_json(records: Sequence[Mapping[str, Any]]) -> str:
     """Records as one JSON array, a record per line."""
     return "[" + ",\n ".join(json.dumps(record, ensure_ascii=False) for record in records) + "]\n"
 
