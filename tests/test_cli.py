@@ -295,6 +295,24 @@ def test_inspect_prints_what_a_kept_member_does(tmp_path: Path, call: Call):
     assert "--member seed=0" in call("inspect", str(tmp_path), *which, "--member", "seed").err
 
 
+@pytest.mark.parametrize(
+    ("typed", "offered", "not_offered"),
+    [
+        ("humboldt run cho", "chomsky", "bliss"),
+        ("humboldt run chomsky --task rev", "reverse_string", "parity_check"),
+        ("humboldt run syntax --model bi", "bilstm", "rnn"),
+        ("humboldt plan chomsky --preset p", "paper", "quick"),
+    ],
+)
+def test_the_shell_completes_names(typed: str, offered: str, not_offered: str):
+    environment = {"_HUMBOLDT_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    code = "import sys; from humboldt import cli; sys.argv[0] = 'humboldt'; cli.app(prog_name='humboldt')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, timeout=60
+    )
+    assert offered in done.stdout.split() and not_offered not in done.stdout.split(), done
+
+
 def test_the_version(call: Call):
     assert call("--version").out.startswith("humboldt ")
 
