@@ -30,6 +30,13 @@ if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
         os.environ[name.upper()] = str(value)
         jax.config.update(name, value)
 
+# Estimates that were remembered by an earlier run of the tests, or by the user, are none of their business.
+if "HUMBOLDT_TESTS_CACHE" not in os.environ:
+    os.environ["HUMBOLDT_TESTS_CACHE"] = os.environ["XDG_CACHE_HOME"] = CACHE = tempfile.mkdtemp(
+        prefix="humboldt-cache-"
+    )
+    atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
+
 MOST_BYTES = 1.5e9  # of one process, before it forgets what it has compiled
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")

@@ -1,11 +1,12 @@
 """A suite that needs no JAX and trains in a moment, for real processes with real faults: `--plugin fault_plugin.py`.
 
 Training adds up numbers, a checkpoint after every step. `FAULTS_LOG` names a file that gets a line for each step taken,
-so that a test can count them; `FAULTS_DIE` is the step after which the process kills itself.
+so that a test can count them, and kill who wrote it; `FAULTS_DIE` is the step after which the process kills itself.
 """
 
 import os
 import signal
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -13,7 +14,8 @@ from typing import ClassVar
 import numpy as np
 
 import humboldt
-from humboldt.events import Warned
+from humboldt.errors import Interrupted
+from humboldt.events import Progress, Warned
 from humboldt.identity import Evaluation, Member
 from humboldt.languages import AbstractTask, Alphabet, Batch, ProblemKind
 from humboldt.registry import Registry
@@ -41,6 +43,8 @@ class Adder:
     """Adds up."""
 
     width: int = setting(3, "numbers", least=1)
+    pause: float = setting(0.0, "seconds that a step takes", least=0)
+    dies: bool = setting(False, "whether its process dies before the first checkpoint")
 
 
 class Numbers(AbstractProblem):
@@ -64,12 +68,18 @@ class AdderEngine(AbstractEngine):
         for complaint in latest.complaints:
             sink.send(Warned(complaint))
         sums = latest.arrays["sums"] if latest.done else np.zeros((len(job.members), job.model.width))
+        if job.model.dies:
+            os.kill(os.getpid(), signal.SIGKILL)
         for step in range(latest.done, job.recipe.steps):
             for row, member in zip(sums, job.members, strict=True):
                 row[:] = row / 2 + np.random.default_rng((member.seed, step)).random(len(row))
             with Path(os.environ.get("FAULTS_LOG", os.devnull)).open("a") as log:
-                log.write(f"{step}\n")
+                log.write(f"{step} {os.getpid()} {job.cores}\n")
+            time.sleep(job.model.pause)
             checkpoints.save(step + 1, {"sums": sums})
+            sink.send(Progress("adding", step + 1, job.recipe.steps))
+            if sink.should_stop():
+                raise Interrupted("Stopped as asked.")
             if os.environ.get("FAULTS_DIE") == str(step + 1):
                 os.kill(os.getpid(), signal.SIGKILL)
         return AdderTrained(sums)
@@ -112,7 +122,8 @@ engines.register("adding", version=1)(AdderEngine())
 class Adding:
     """How long."""
 
-    steps: int = setting(6, "steps", least=1)
+    steps: int = setting(6, "steps", least=0)
+    variants: tuple[int, ...] = setting((0,), "a training for each", role=Role.EACH, each="variant")
     seeds: int = setting(2, "seeds", role=Role.MEMBERS, least=1)
     digits: int = setting(6, "digits of a score", role=Role.EVALUATION, least=1)
 

@@ -19,3 +19,19 @@ def test_the_ratios_to_the_released_code_are_those_of_the_records():
         assert record["reference"]["sizes"]["hidden_size"] == 256
         if model in MEMORIES:
             assert f"of {record['reference']['sizes'][MEMORIES[model]]} cells" in memory
+
+
+def test_what_an_experiment_costs_on_ray_is_what_the_record_holds():
+    (table,) = [rows for rows in tables(ROOT / "docs/clusters.md") if "Ray" in rows[0][0]]
+    record = load("benchmarks/records/ray_overhead-cpu.json")
+    on_ray, here = record["on_ray"], record["in_this_process"]
+    assert on_ray["experiments"] == 10_000 and record["workers"] == 16
+    assert on_ray["milliseconds_each"] < 200
+    memory = [round(megabytes) for megabytes in on_ray["driver_megabytes_every_500"]]
+    assert [row[1] for row in table] == [
+        f"{record['seconds_to_start_ray']:.0f}",
+        f"{on_ray['seconds_to_the_first_outcome']:.0f}",
+        f"{on_ray['milliseconds_each']:.0f}",
+        f"{here['milliseconds_each']:.0f}",
+        f"{memory[0]}, {memory[-1]}",
+    ]

@@ -187,7 +187,8 @@ def test_a_run_says_what_it_will_do_and_prints_the_table(clockwork: Clockwork, t
     assert done.code == 0 and "parity_check" in done.out and "paper" in done.out
     assert "chomsky, preset quick: 2 experiments, 4 members in all." in done.err
     assert "Not the paper's setting: " in done.err and "in all, on this machine" in done.err
-    assert "training" in done.err and "training" not in done.out  # results on stdout, progress elsewhere
+    told = "(best of 2 members), 1 s [2 of 2 experiments finished]"
+    assert told in done.err and told not in done.out  # results on stdout, progress elsewhere
     again = call(*RUN, "--out", str(tmp_path))
     assert again.code == 0 and "Nothing to do" in again.err and again.out == done.out and clockwork.trained == [2, 2]
 
@@ -255,12 +256,22 @@ def test_show(shown: Path, call: Call):
     assert lines[0].startswith("suite,task,model") and len(lines) == 11
     assert call("show", str(shown), "--suite", "bliss").out == "No results yet.\n"
     assert call("show", str(shown), "--failures").out == "Nothing has failed.\n"
+    only = call("show", str(shown), "--task", "even_pairs", "--model", "rnn", "--preset", "quick")
+    assert "even_pairs" in only.out and "parity_check" not in only.out
+    members = json.loads(call("show", str(shown), "--members", "--json").out)
+    assert len(members) == 4 and members[0]["score"] == 0.5 and members[1]["seed"] == 1
+    assert call("show", str(shown), "--curves").out == ""
 
 
 def test_list_and_data(call: Call):
     assert "chomsky" in call("list").out
-    assert "chomsky/parity_check" in call("list", "tasks").out.splitlines()
-    assert {"suite": "chomsky", "name": "rnn"} in json.loads(call("list", "models", "--json").out)
+    assert "\n  parity_check " in call("list", "tasks").out and "an_bn" not in call("list", "tasks", "chomsky").out
+    models = json.loads(call("list", "models", "--json").out)
+    assert ("chomsky", "rnn") in [(one["suite"], one["name"]) for one in models]
+    assert "  hidden_size=256\n" in call("list", "settings", "chomsky", "--model", "rnn").out
+    for length in ([], ["--length", "5"]):  # the first line is the first line, however many there are
+        whole = call("data", "chomsky", "reverse_string", *length, "--count", "10").out
+        assert whole.startswith(call("data", "chomsky", "reverse_string", *length, "--count", "1").out)
     lines = call("data", "chomsky", "cycle_navigation", "--count", "2", "--length", "4", "--seed", "3").out
     assert [set(json.loads(line)) for line in lines.splitlines()] == [{"input", "target"}] * 2
     released = call("data", "bliss", "an_bn", "--split", "test", "--after", "2", "--count", "2", "--format", "released")
@@ -284,6 +295,24 @@ def test_inspect_prints_what_a_kept_member_does(tmp_path: Path, call: Call):
     assert "--member seed=0" in call("inspect", str(tmp_path), *which, "--member", "seed").err
 
 
+@pytest.mark.parametrize(
+    ("typed", "offered", "not_offered"),
+    [
+        ("humboldt run cho", "chomsky", "bliss"),
+        ("humboldt run chomsky --task rev", "reverse_string", "parity_check"),
+        ("humboldt run syntax --model bi", "bilstm", "rnn"),
+        ("humboldt plan chomsky --preset p", "paper", "quick"),
+    ],
+)
+def test_the_shell_completes_names(typed: str, offered: str, not_offered: str):
+    environment = {"_HUMBOLDT_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    code = "import sys; from humboldt import cli; sys.argv[0] = 'humboldt'; cli.app(prog_name='humboldt')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, timeout=60
+    )
+    assert offered in done.stdout.split() and not_offered not in done.stdout.split(), done
+
+
 def test_the_version(call: Call):
     assert call("--version").out.startswith("humboldt ")
 
@@ -305,12 +334,31 @@ def test_the_version(call: Call):
         (["run", "chomsky", "--seeds", "1", "--set", "seeds=2"], "were both given"),
         (["run", "chomsky", "--out", "/dev/null/x", *TINY], "cannot be written"),
         (["run", "chomsky", "--out", ""], "an empty name is no folder"),
-        (["run", "chomsky", "--plugin", "none.py"], "there is no such file"),
+        (["run", "chomsky", "--plugin", "none.py"], "there is no file"),
         (["run", "chomsky", "--keep", "some"], "--keep"),
         (["run", "chomsky", "--save-every", "-1"], "--save-every"),
         (["run"], "Missing argument"),
+        (
+            ["run", "chomsky", "--experiment", "5eed"],
+            "No experiment named '5eed'. `humboldt plan` with the same options",
+        ),
+        (["plan", "chomsky", "--json", "--slurm"], "--json and --slurm were both given"),
+        (["merge", "nowhere", "--out", "all"], "no file results.db"),
+        (["merge", "--out", "all"], "Missing argument"),
+        (["merge", "nowhere"], "Missing option"),
         (["show", "nowhere"], "no file results.db"),
-        (["show", ".", "--json", "--csv"], "--json and --csv were both given"),
+        (["show", ".", "--json", "--csv"], "--json, --csv and --output were both given"),
+        (["show", ".", "--members", "--curves"], "--members and --curves were both given"),
+        (["data", "chomsky", "parity_check", "--after", "3"], "--after 3: the suite chomsky has no such option"),
+        (["data", "chomsky", "parity_check", "--format", "released"], "the suite chomsky has no such option"),
+        (
+            ["run", "chomsky", "--set", "train_lengths=1,2", "--task", "solve_equation"],
+            "train_lengths (1, 2): this task",
+        ),
+        (["run", "chomsky", "--cores", "2"], "Give --ray, too"),
+        (["list", "settings"], "say of which suite"),
+        (["list", "settings", "chomsky", "--task", "parity"], "Did you mean 'parity_check'?"),
+        (["list", "tasks", "--task", "parity"], "--task and --model choose among settings"),
         (["data", "chomsky", "parity"], "Did you mean 'parity_check'?"),
         (["data", "chomsky", "parity_check", "--count", "0"], "--count"),
         (["list", "everything"], "everything"),

@@ -24,7 +24,7 @@ def planned(seeds: int = 5, **settings) -> Experiment:
 
 def run(experiment: Experiment, folder: Path, sink: Recording | None = None) -> list[Outcome]:
     sink = sink or Recording()
-    return list(Here().run([experiment], Options(folder), lambda _: sink))
+    return [outcome for outcome in Here().run([experiment], Options(folder), lambda _: sink) if outcome is not None]
 
 
 def score_of(outcomes: list[Outcome]) -> dict[int, float]:

@@ -50,20 +50,43 @@ ALLOWED: dict[str, set[str]] = {
     "suites": {*BOTTOM, *KNOWLEDGE, "report", "store", "training"} - {"models", "mdl"},  # only engines know networks
     "plugins": {*BOTTOM, "languages"},  # what it registers with, it imports when it is called
     "execution": {*BOTTOM, "store", "suites", "training"},
-    "study": {*BOTTOM, "execution", "locks", "outside_models", "plugins", "report", "store", "suites"},
+    "study": {
+        *BOTTOM,
+        *("_progress", "estimates", "execution", "locks", "outside_models", "plugins", "report", "store", "suites"),
+    },
     "inspection": {*BOTTOM, "languages", "report", "suites", "training"},
     "kept": {*BOTTOM, "inspection", "plugins", "report", "store", "suites"},
     "locks": set(),
-    "_progress": {"report"},
+    "cluster": {*BOTTOM, "execution", "outside_models", "plugins", "store", "suites", "training"},
+    "estimates": {*BOTTOM, "suites", "training"},
+    "listing": {*BOTTOM, "languages", "suites"},
+    "merging": {"checkpoints", "databases", "errors", "store"},
+    "planning": {"errors", "report", "study", "suites"},
+    "_progress": {"events", "report"},
     "prove_command": {"errors"},  # the prover, it imports when it is called
     "score_command": {*BOTTOM, "plugins", "suites"},
     "cli": {
         *BOTTOM,
-        *("_progress", "kept", "plugins", "prove_command", "report", "score_command", "store", "study", "suites"),
+        *(
+            "_progress",
+            "cluster",
+            "execution",
+            "listing",
+            "kept",
+            "merging",
+            "planning",
+            "plugins",
+            "prove_command",
+            "report",
+            "score_command",
+            "store",
+            "study",
+            "suites",
+        ),
     },
 }
 TOP = {"__init__", "__main__"}
-HEAVY = {"jax", "jaxlib", "equinox", "optax", "jaxtyping", "torch"}
+HEAVY = {"jax", "jaxlib", "equinox", "optax", "jaxtyping", "ray", "torch"}
 MODULES = sorted(ROOT.rglob("*.py"))
 
 

@@ -119,7 +119,7 @@ def test_a_file_that_fails_to_import_is_told(tmp_path: Path, name: str, text: st
 
 def test_a_file_that_is_not_there(tmp_path: Path):
     for path in (tmp_path / "none.py", tmp_path):
-        with pytest.raises(UsageError, match="there is no such file"):
+        with pytest.raises(UsageError, match="there is no file"):
             plugins.load_files([path])
 
 

@@ -14,11 +14,12 @@ from engine_support import Clockwork, out_of_memory
 from suite_support import TINY, Recording
 
 import humboldt
-from humboldt import checkpoints, cli
+from humboldt import checkpoints
 from humboldt import study as module
 from humboldt.errors import Interrupted, RunError, UsageError
 from humboldt.events import Progress
 from humboldt.locks import Lock
+from humboldt.planning import announce
 from humboldt.store import State, Store, checkpoint_folder
 from humboldt.study import Study, stop_on_interrupt
 from humboldt.suites.reading import upgrade
@@ -273,7 +274,7 @@ def test_what_cannot_be_measured_for_lack_of_memory_is_run_nevertheless(
         raise MemoryError
 
     monkeypatch.setattr(clockwork, "sample", sample)
-    cli._announce(plan(tmp_path, seeds=1))
+    announce(plan(tmp_path, seeds=1))
     said = capsys.readouterr().err
     assert "parity_check · rnn: 1 member x" in said and "do not fit into memory together" in said
 

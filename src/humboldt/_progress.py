@@ -1,25 +1,55 @@
-"""Progress on stderr: a live bar on a terminal, plain lines elsewhere."""
+"""How far a study is, for a person: a few live lines on a terminal, plain lines in a log or a notebook.
+
+One line for the whole study, one for each experiment at work, and one that stays for each that is finished, with its
+score.
+"""
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, TextIO
 
-from humboldt.report.words import duration
+from humboldt.events import AbstractSink, Event, Finished, Progress
+from humboldt.report.words import counted, duration
 
 LINE_SECONDS = 10.0  # between plain lines
+MOST_LINES = 6  # of experiments at work
 WIDE = 110  # columns of a terminal that has room for remarks
 
 
-class Progress(Protocol):
-    """Where a run tells how far it is."""
+class View(Protocol):
+    """Where a study tells how far it is."""
 
-    def update(self, name: str, done: int, total: int, remark: str) -> None:
-        """`done` of `total`; a new `name` starts a new bar."""
+    def update(self, name: str, event: Progress) -> None:
+        """The experiment `name` is at work."""
+
+    def finish(self, name: str, event: Finished) -> None:
+        """It has ended."""
 
     def say(self, message: str) -> None:
         """A line that stays."""
+
+
+@dataclass(frozen=True)
+class Shown(AbstractSink):
+    """The events of one experiment, shown to a person."""
+
+    name: str
+    view: View
+    asked: Callable[[], bool]
+
+    def send(self, event: Event) -> None:
+        if isinstance(event, Progress):
+            self.view.update(self.name, event)
+        elif isinstance(event, Finished):
+            self.view.finish(self.name, event)
+        else:
+            self.view.say(f"Warning: {event.message}")
+
+    def should_stop(self) -> bool:
+        return self.asked()
 
 
 class _Pace:
@@ -43,33 +73,93 @@ class _Pace:
         return f"{rate:,.0f}/s" if rate >= 100 else f"{rate:.1f}/s"
 
 
+class _Study:
+    """What is finished, what is at work, and what that means for the whole.
+
+    `seconds` are estimates of what experiments take, by name: with them, time left is known from the beginning.
+    """
+
+    def __init__(self, total: int, seconds: Mapping[str, float] | None = None) -> None:
+        self.total, self.finished = total, 0
+        self.at_work: dict[str, tuple[Progress, _Pace]] = {}
+        self._seconds = dict(seconds or {})
+        self._begun, self._done = time.monotonic(), 0.0
+
+    def update(self, name: str, event: Progress) -> tuple[Progress, _Pace]:
+        before = self.at_work.get(name)
+        pace = before[1] if before and before[0].phase == event.phase else _Pace(event.done)
+        self.at_work[name] = (event, pace)
+        return self.at_work[name]
+
+    def finish(self, name: str, event: Finished) -> None:
+        self.at_work.pop(name, None)
+        self.finished += event.experiments
+        self._done += self._weight(name) * event.experiments
+
+    def _weight(self, name: str) -> float:
+        return self._seconds.get(name, 1.0) if self._seconds else 1.0
+
+    def left(self) -> float | None:
+        """Seconds, as long as it goes on as it has gone; `None` while that is not known."""
+        at_work = sum(
+            self._weight(name) * event.done / max(1, event.total)
+            for name, (event, _) in self.at_work.items()
+            if event.phase != "evaluation"
+        )
+        at_work += sum(self._weight(name) for name, (event, _) in self.at_work.items() if event.phase == "evaluation")
+        whole = sum(self._seconds.values()) if self._seconds else float(self.total)
+        share, spent = (self._done + at_work) / max(whole, 1e-9), time.monotonic() - self._begun
+        if not self.finished and not self._seconds:
+            return None  # one training is no measure of the others
+        return spent * (1 - share) / share if 0.01 < share < 1 else None
+
+    def words(self) -> str:
+        """`3 of 20 experiments finished, 2 at work, 4 min left`."""
+        left = self.left()
+        parts = [f"{self.finished} of {counted(self.total, 'experiment')} finished"]
+        parts += [f"{len(self.at_work)} at work"] if len(self.at_work) > 1 else []
+        return ", ".join([*parts, *([f"{duration(left)} left"] if left is not None else [])])
+
+
 class _Lines:
-    """One line every few seconds, and one at the end of each bar."""
+    """One line every few seconds for each experiment at work (one for all, where they are many), and one at its end."""
 
-    def __init__(self) -> None:
-        self._name, self._pace, self._told = "", _Pace(0), 0.0
+    def __init__(self, study: _Study, file: TextIO | None = None) -> None:
+        self._study, self._file = study, file
+        self._told: dict[str, float] = {}
+        self._told_all = time.monotonic()
 
-    def update(self, name: str, done: int, total: int, remark: str) -> None:
+    def update(self, name: str, event: Progress) -> None:
+        event, pace = self._study.update(name, event)
         now = time.monotonic()
-        if name != self._name:
-            self._name, self._pace, self._told = name, _Pace(done), now
-        if done < total and now - self._told < LINE_SECONDS:
+        if len(self._study.at_work) > MOST_LINES:
+            if now - self._told_all >= LINE_SECONDS:
+                self._told_all = now
+                self.say(f"{self._study.words()}.")
             return
-        self._told = now
-        rate = self._pace.rate(done)
-        left = f"{duration((total - done) / rate)} left" if rate and done < total else ""
-        self.say(", ".join(filter(None, [f"{name}: {done:,}/{total:,}", self._pace.words(done), left, remark])))
+        if now - self._told.setdefault(name, now) < LINE_SECONDS:
+            return
+        self._told[name] = now
+        rate = pace.rate(event.done)
+        left = f"{duration((event.total - event.done) / rate)} left" if rate and event.done < event.total else ""
+        told = f"{name} · {event.phase}: {event.done:,}/{event.total:,}"
+        self.say(", ".join(filter(None, [told, pace.words(event.done), left, event.remark])))
+
+    def finish(self, name: str, event: Finished) -> None:
+        self._study.finish(name, event)
+        self._told.pop(name, None)
+        self.say(f"{name}: {event.summary} [{self._study.words()}]")
 
     def say(self, message: str) -> None:
-        print(message, file=sys.stderr, flush=True)
+        print(message, file=self._file or sys.stderr, flush=True)
 
 
-class _Bar:
-    """A live bar with rate and time left."""
+class _Live:
+    """Live lines below those that stay."""
 
-    def __init__(self) -> None:
+    def __init__(self, study: _Study) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as RichProgress
         from rich.table import Column
 
@@ -77,22 +167,56 @@ class _Bar:
         columns = [
             TextColumn("{task.description}", table_column=Column()),  # folded where there is no room; numbers are not
             BarColumn(bar_width=10),
-            MofNCompleteColumn(table_column=Column(no_wrap=True)),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(table_column=Column(no_wrap=True)),
+            TextColumn("{task.fields[numbers]}", table_column=Column(no_wrap=True)),
+            TextColumn("{task.fields[left]}", table_column=Column(no_wrap=True)),
         ]
         if console.width >= WIDE:
             columns.append(TextColumn("{task.fields[remark]}"))
-        self._bars = RichProgress(*columns, console=console)
-        self._task = None
-        self._name, self._pace = "", _Pace(0)
+        self._study = study
+        self._bars = RichProgress(*columns, console=console, transient=True)
+        self._tasks = {}
+        self._all = self._bars.add_task("study", total=study.total, numbers="", left="", remark="")
+        self._tell_all()
         self._bars.start()
 
-    def update(self, name: str, done: int, total: int, remark: str) -> None:
-        if name != self._name or self._task is None:
-            self._name, self._pace = name, _Pace(done)
-            self._task = self._bars.add_task(name, total=total, rate="", remark="")
-        self._bars.update(self._task, completed=done, total=total, rate=self._pace.words(done), remark=remark)
+    def update(self, name: str, event: Progress) -> None:
+        event, pace = self._study.update(name, event)
+        if name not in self._tasks:
+            is_shown = len(self._tasks) < MOST_LINES
+            self._tasks[name] = self._bars.add_task(name, visible=is_shown, numbers="", left="", remark="")
+        rate = pace.rate(event.done)
+        left = f"{duration((event.total - event.done) / rate)} left" if rate and event.done < event.total else ""
+        self._bars.update(
+            self._tasks[name],
+            description=f"{name} · {event.phase}",
+            completed=event.done,
+            total=event.total,
+            numbers=f"{event.done:,}/{event.total:,} {pace.words(event.done)}".rstrip(),
+            left=left,
+            remark=event.remark,
+        )
+        self._tell_all()
+
+    def finish(self, name: str, event: Finished) -> None:
+        self._study.finish(name, event)
+        if name in self._tasks:
+            self._bars.remove_task(self._tasks.pop(name))
+        hidden = [task for task in self._bars.tasks if not task.visible]
+        if hidden and sum(task.visible for task in self._bars.tasks) <= MOST_LINES:
+            self._bars.update(hidden[0].id, visible=True)
+        self._tell_all()
+        self.say(f"{name}: {event.summary}")
+
+    def _tell_all(self) -> None:
+        left, hidden = self._study.left(), len(self._study.at_work) - MOST_LINES
+        description = "study" + (f" (and {hidden} more at work)" if hidden > 0 else "")
+        self._bars.update(
+            self._all,
+            description=description,
+            completed=self._study.finished,
+            numbers=f"{self._study.finished}/{counted(self._study.total, 'experiment')}",
+            left=f"{duration(left)} left" if left is not None else "",
+        )
 
     def say(self, message: str) -> None:
         self._bars.console.print(message, markup=False, highlight=False)
@@ -102,13 +226,22 @@ class _Bar:
 
 
 @contextmanager
-def progress() -> Iterator[Progress]:
-    """A bar if stderr is a terminal, lines otherwise."""
-    if not sys.stderr.isatty():
-        yield _Lines()
+def progress(total: int = 1, seconds: Mapping[str, float] | None = None) -> Iterator[View]:
+    """Live lines if stderr is a terminal, plain ones otherwise.
+
+    **Arguments:**
+
+    - `total`: how many experiments there are. `seconds`: estimates of what they take, by name.
+    """
+    study = _Study(total, seconds)
+    if "ipykernel" in sys.modules:  # a notebook shows stderr as if something had gone wrong
+        yield _Lines(study, sys.stdout)
         return
-    bar = _Bar()
+    if not sys.stderr.isatty():
+        yield _Lines(study)
+        return
+    live = _Live(study)
     try:
-        yield bar
+        yield live
     finally:
-        bar.stop()
+        live.stop()

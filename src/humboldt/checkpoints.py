@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import time
 import uuid
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from humboldt.errors import MissingExtra
+from humboldt.errors import HumboldtError, MissingExtra
 
 FORMAT = b"humboldt checkpoint 2\n"
 DIGEST_BYTES = hashlib.sha256().digest_size
@@ -26,8 +27,15 @@ PIECE_BYTES = 1 << 20
 STALE_SECONDS = 3600.0  # a temporary file this old belongs to a process that was killed
 
 
+_NAME = re.compile(r"done-(?P<done>[0-9]+)(-attempt-(?P<attempt>[0-9]+))?\.ckpt")
+
+
 class Damaged(Exception):
     """A checkpoint file that cannot be trusted."""
+
+
+class Superseded(HumboldtError):
+    """Somebody else does this work now."""
 
 
 def write(path: Path, arrays: Mapping[str, np.ndarray], about: Mapping[str, Any]) -> None:
@@ -106,19 +114,32 @@ class Latest(NamedTuple):
 class Checkpoints:
     """The newest two checkpoints of one piece of work, in a folder of their own: one damaged file is not the end.
 
-    `save_seconds` is how often whoever works should save: at most so much work is ever lost.
+    `save_seconds` is how often whoever works should save: at most so much work is ever lost. `attempt` is the number of
+    whoever works, from `begin_attempt`: 0 where nobody has asked for one. Those of later attempts are newer, however
+    much the earlier ones have done.
     """
 
-    def __init__(self, folder: Path, save_seconds: float = 30.0) -> None:
+    def __init__(self, folder: Path, save_seconds: float = 30.0, attempt: int = 0, marks: Path | None = None) -> None:
         self.folder = folder
         self.save_seconds = save_seconds
+        self.attempt = attempt
+        self._marks = marks or folder  # where attempts are counted
         self._damaged: list[Path] = []
 
+    def part(self, name: str) -> "Checkpoints":
+        """Those of a part of the work, in a folder inside this one."""
+        return Checkpoints(self.folder / name, self.save_seconds, self.attempt, self._marks)
+
     def save(self, done: int, arrays: Mapping[str, np.ndarray], about: Mapping[str, Any] | None = None) -> None:
-        """Adds a checkpoint after `done` units of work, and drops older ones but for the newest of these."""
-        path = self.folder / f"done-{done:09d}.ckpt"
+        """Adds a checkpoint after `done` units of work, and drops older ones but for the newest of these.
+
+        Raises `Superseded` if a later attempt has begun, or if the work was finished by one.
+        """
+        if last_attempt(self._marks) != self.attempt:
+            raise Superseded(f"Another process has taken over the work in `{self._marks}`, or has finished it.")
+        path = self.folder / (f"done-{done:09d}" + (f"-attempt-{self.attempt:04d}" if self.attempt else "") + ".ckpt")
         write(path, arrays, {"done": done, "about": dict(about or {})})
-        old = [other for other in self._paths() if other.is_file() and _number(other) < done]
+        old = [other for other in self._paths() if other.is_file() and _number(other) < (self.attempt, done)]
         for other in {*old[1:], *self._damaged} - {path}:
             with contextlib.suppress(OSError):  # a folder of that name, or another process was faster
                 other.unlink()
@@ -146,7 +167,7 @@ class Checkpoints:
 
     def remove(self) -> None:
         """Deletes the checkpoints of finished work, and the folder if nothing else is in it."""
-        for path in [*self._paths(), *self.folder.glob("*.tmp")]:
+        for path in [*self._paths(), *self.folder.glob("*.tmp"), *_attempts(self.folder)]:
             if path.is_file():
                 path.unlink(missing_ok=True)
         if self.folder.is_dir() and not any(self.folder.iterdir()):
@@ -154,12 +175,40 @@ class Checkpoints:
 
     def _paths(self) -> list[Path]:
         """The newest first."""
-        paths = [path for path in self.folder.glob("done-*.ckpt") if path.stem.removeprefix("done-").isdecimal()]
+        paths = [path for path in self.folder.glob("done-*.ckpt") if _NAME.fullmatch(path.name)]
         return sorted(paths, key=_number, reverse=True)
 
 
-def _number(path: Path) -> int:
-    return int(path.stem.removeprefix("done-"))
+def begin_attempt(folder: Path) -> int:
+    """A number for whoever goes on with the work in this folder, larger than all before.
+
+    A forgotten process that still works on it then neither replaces nor removes what the new one saves, and ends.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    number = last_attempt(folder)
+    while True:
+        number += 1
+        try:
+            (folder / f"attempt-{number:04d}").touch(exist_ok=False)
+            return number
+        except FileExistsError:  # somebody was faster
+            continue
+
+
+def last_attempt(folder: Path) -> int:
+    """The number of the newest attempt; 0 if none has a number."""
+    return max((int(path.name.removeprefix("attempt-")) for path in _attempts(folder)), default=0)
+
+
+def _attempts(folder: Path) -> list[Path]:
+    return [path for path in folder.glob("attempt-*") if path.name.removeprefix("attempt-").isdecimal()]
+
+
+def _number(path: Path) -> tuple[int, int]:
+    """The attempt, and how much was done."""
+    found = _NAME.fullmatch(path.name)
+    assert found is not None
+    return int(found["attempt"] or 0), int(found["done"])
 
 
 def _bytes_of(array: np.ndarray) -> memoryview:

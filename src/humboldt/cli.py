@@ -4,38 +4,40 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+import typer.core
 
-from humboldt import __version__
-from humboldt._progress import Progress as Bar
-from humboldt._progress import progress
-from humboldt.errors import HumboldtError, Interrupted, MissingExtra, UsageError, is_out_of_memory
-from humboldt.events import AbstractSink, Event, Progress
+from humboldt import __version__, listing
+from humboldt._progress import Shown, progress
+from humboldt.cluster.executor import Ray
+from humboldt.errors import HumboldtError, Interrupted, UsageError
+from humboldt.execution import AbstractExecutor, Here
 from humboldt.kept import load
+from humboldt.merging import merge
+from humboldt.planning import Planned, announce, slurm_script
 from humboldt.plugins import load_files, load_installed
 from humboldt.prove_command import prove
-from humboldt.report.tables import Table, as_csv, as_json, as_text
-from humboldt.report.words import counted, duration, file_size
+from humboldt.report.tables import Table, as_csv, as_json, as_text, write_records
+from humboldt.report.words import counted, file_size
 from humboldt.score_command import score
 from humboldt.store import Store
 from humboldt.study import Study, plan, stop_on_interrupt
 from humboldt.suites import suites
-from humboldt.suites.base import Experiment
 from humboldt.suites.capabilities import OffersCheck, OffersData
+from humboldt.suites.long_form import curve_rows, member_rows
+from humboldt.suites.reading import chosen, stored, unknown_suite_tables
 from humboldt.suites.reading import records as records_of
-from humboldt.suites.reading import stored, unknown_suite_tables
 from humboldt.suites.reading import tables as tables_of
 
 app = typer.Typer(
     help="Does a sequence model make infinite use of finite means? Five published benchmarks, one command.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -48,19 +50,61 @@ def _folder(text: str) -> Path:
     return Path(text)
 
 
+def _complete_suite() -> list[str]:
+    return suites.names()
+
+
+def _names_of(kind: str, context: typer.Context) -> list[str]:
+    """Of the suite that was typed before, or of all."""
+    typed = context.params.get("suite")
+    chosen_suites = [typed] if typed in suites else suites.names()
+    return [name for suite in chosen_suites for name in getattr(suites.get(suite), kind)()]
+
+
+def _complete_task(ctx: typer.Context) -> list[str]:
+    return _names_of("tasks", ctx)
+
+
+def _complete_model(ctx: typer.Context) -> list[str]:
+    return _names_of("models", ctx)
+
+
+def _complete_preset() -> list[str]:
+    return list(dict.fromkeys(preset for name in suites.names() for preset in suites.get(name).presets))
+
+
 Out = Annotated[Path, typer.Option("--out", help="Folder for results and checkpoints.", parser=_folder, metavar="DIR")]
 Settings = Annotated[list[str], typer.Option("--set", help="key=value; may be repeated.", metavar="KEY=VALUE")]
-SuiteName = Annotated[str, typer.Argument(help="The suite, e.g. chomsky.")]
-TaskNames = Annotated[list[str], typer.Option("--task", help="A task; may be repeated. Default: the preset's.")]
+SuiteName = Annotated[str, typer.Argument(help="The suite, e.g. chomsky.", autocompletion=_complete_suite)]
+TaskNames = Annotated[
+    list[str],
+    typer.Option("--task", help="A task; may be repeated. Default: the preset's.", autocompletion=_complete_task),
+]
 ModelNames = Annotated[
     list[str],
     typer.Option(
-        "--model", help="A model, or one of your own as my_file.py:MyGRU; may be repeated. Default: the preset's."
+        "--model",
+        help="A model, or one of your own as my_file.py:MyGRU; may be repeated. Default: the preset's.",
+        autocompletion=_complete_model,
     ),
 ]
-PresetName = Annotated[str, typer.Option("--preset", help="quick or paper.")]
+PresetName = Annotated[str, typer.Option("--preset", help="quick or paper.", autocompletion=_complete_preset)]
 Seeds = Annotated[int | None, typer.Option("--seeds", help="Seeds per experiment. Default: the preset's.")]
+NoEstimate = Annotated[bool, typer.Option("--no-estimate", help="Do not measure how long it will take.")]
 Plugins = Annotated[list[Path], typer.Option("--plugin", help="A Python file that adds tasks, models or suites.")]
+
+
+class RunCommand(typer.core.TyperCommand):
+    """`--ray` with an address or without one, which Typer's options cannot have."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """An address is `auto`, `local`, or has a colon; anything else after `--ray` is no part of it."""
+        whole = []
+        for i, text in enumerate(args):
+            following = args[i + 1] if i + 1 < len(args) else ""
+            is_address = following in ("auto", "local") or (":" in following and not following.startswith("-"))
+            whole += [text, "local"] if text == "--ray" and not is_address else [text]
+        return super().parse_args(ctx, whole)
 
 
 class Listing(StrEnum):
@@ -69,6 +113,7 @@ class Listing(StrEnum):
     SUITES = "suites"
     TASKS = "tasks"
     MODELS = "models"
+    SETTINGS = "settings"
 
 
 class Kept(StrEnum):
@@ -81,30 +126,25 @@ class Kept(StrEnum):
 
 @app.command("list")
 def list_(
-    what: Annotated[Listing, typer.Argument(help="suites, tasks or models.")] = Listing.SUITES,
+    what: Annotated[Listing, typer.Argument(help="suites, tasks, models or settings.")] = Listing.SUITES,
+    suite: Annotated[str | None, typer.Argument(help="Only this suite.")] = None,
+    task: Annotated[str | None, typer.Option(help="Of settings: those of this task.")] = None,
+    model: Annotated[str | None, typer.Option(help="Of settings: those of this model.")] = None,
     as_records: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """List suites, tasks or models."""
+    """List suites, tasks, models or the settings of a suite."""
     load_files(plugin)
-    found: list[dict[str, str]] = []
-    for name in suites.names():
-        suite = suites.get(name)
-        if what is Listing.SUITES:
-            about = {"question": suite.question, "measure": suite.measure, "paper": suite.paper}
-            found.append({"name": name, **about, "presets": ", ".join(suite.presets)})
-        else:
-            names = suite.tasks() if what is Listing.TASKS else suite.models()
-            found.extend({"suite": name, "name": one} for one in names)
-    if as_records:
-        print(as_json(found), end="")
-        return
-    for entry in found:
-        if what is Listing.SUITES:
-            print(f"{entry['name']:10} {entry['question']:40} {entry['measure']:32} presets: {entry['presets']}")
-            print(f"{'':10} {entry['paper']}")
-        else:
-            print(f"{entry['suite']}/{entry['name']}")
+    if suite is not None:
+        suites.get(suite)
+    if (task or model) and what is not Listing.SETTINGS:
+        raise UsageError("--task and --model choose among settings. Write e.g. `humboldt list settings chomsky`.")
+    if what is Listing.SETTINGS:
+        found = listing.list_settings(listing.needed_suite(suite), task, model)
+    else:
+        found = {"suites": listing.list_suites, "tasks": listing.list_tasks, "models": listing.list_models}[what]()
+        found = [one for one in found if suite in (None, one.get("suite", one["name"]))]
+    print(as_json(found) if as_records else f"{listing.as_text(what, found)}\n", end="")
 
 
 @app.command("plan")
@@ -117,13 +157,23 @@ def plan_(
     set_: Settings = [],  # noqa: B006
     out: Out = Path("results"),
     plugin: Plugins = [],  # noqa: B006
+    no_estimate: NoEstimate = False,
+    as_records: Annotated[bool, typer.Option("--json", help="Print the experiments as JSON.")] = False,
+    slurm: Annotated[bool, typer.Option("--slurm", help="Print a script for sbatch: a task per experiment.")] = False,
 ) -> None:
-    """Show what `run` would do and the estimated time, then exit."""
+    """Show what `run` would do, experiment by experiment, and the estimated time."""
+    if as_records and slurm:
+        raise UsageError("--json and --slurm were both given, but there is one output. Choose one of them.")
     load_files(plugin)
-    _announce(_planned(suite, task, model, preset, seeds, set_, out))
+    study = _planned(suite, task, model, preset, seeds, set_, out)
+    planned = announce(study, with_estimate=not no_estimate, with_ids=True)
+    if as_records:
+        print(as_json([one.record() for one in planned]), end="")
+    elif slurm and any(one.missing for one in planned):
+        print(slurm_script(study, planned, plugin), end="")
 
 
-@app.command()
+@app.command(cls=RunCommand)
 def run(
     suite: SuiteName,
     task: TaskNames = [],  # noqa: B006
@@ -137,20 +187,34 @@ def run(
         Kept, typer.Option(help="Which trained members to keep: best by the suite's measure, all, none.")
     ] = Kept.BEST,
     plugin: Plugins = [],  # noqa: B006
-    no_estimate: Annotated[bool, typer.Option("--no-estimate", help="Do not measure how long it will take.")] = False,
+    experiment: Annotated[
+        list[str], typer.Option("--experiment", help="Only this one, by its id in `humboldt plan`; may be repeated.")
+    ] = [],  # noqa: B006
+    no_estimate: NoEstimate = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the plan and the estimated time, then exit.")
     ] = False,
+    ray: Annotated[
+        str | None,
+        typer.Option("--ray", help="Run on a Ray cluster: HOST:PORT, or auto. Without one, on a local Ray."),
+    ] = None,
+    cores: Annotated[int | None, typer.Option(min=1, help="With --ray: cores for each experiment (1).")] = None,
+    gpus: Annotated[float | None, typer.Option(min=0, help="With --ray: GPUs for each experiment (0).")] = None,
 ) -> None:
     """Run experiments. The same command again does only what is missing."""
+    if ray is None and (cores, gpus) != (None, None):
+        raise UsageError("--cores and --gpus say what an experiment gets on a Ray cluster. Give --ray, too.")
     load_files(plugin)
-    study = _planned(suite, task, model, preset, seeds, set_, out)
+    study = _planned(suite, task, model, preset, seeds, set_, out, experiment)
     if not dry_run:
         study.store  # noqa: B018  an error now, not after the estimate, if the folder cannot be written
-        study.check_memory()
-    _announce(study, with_estimate=not no_estimate)
+        if ray is None:
+            study.check_memory()
+    # How long it takes on other machines cannot be measured here.
+    planned = announce(study, with_estimate=not no_estimate and (ray is None or dry_run), with_ids=dry_run)
     if not dry_run:
-        _execute(study, save_every, keep)
+        executor = Here() if ray is None else Ray(None if ray == "local" else ray, cores=cores or 1, gpus=gpus or 0)
+        _execute(study, planned, save_every, keep, executor)
         _tell_kept(study)
         print(study.table())
 
@@ -171,9 +235,11 @@ def _planned(
     seeds: int | None,
     assignments: Sequence[str],
     out: Path,
+    experiments: Sequence[str] = (),
 ) -> Study:
     changes = parse_assignments(assignments)
-    return plan(suite, tasks=tasks, models=models, preset=preset, seeds=seeds, settings=changes, out=out)
+    names = {"tasks": tasks, "models": models, "experiments": experiments}
+    return plan(suite, **names, preset=preset, seeds=seeds, settings=changes, out=out)
 
 
 def parse_assignments(assignments: Sequence[str], option: str = "--set") -> dict[str, str]:
@@ -199,23 +265,45 @@ def demo(out: Out = Path("demo-results")) -> None:
     """Every suite with its quick preset (or a part of it): the story in minutes."""
     studies = [plan(name, out=out, **asdict(suites.get(name).demo)) for name in suites.names()]
     for study in studies:
-        _announce(study)
-        _execute(study)
+        _execute(study, announce(study))
     print("\n\n".join(study.table() for study in studies))
+
+
+@app.command("merge")
+def merge_(
+    folders: Annotated[list[Path], typer.Argument(help="Folders with results.", metavar="DIR...")],
+    out: Annotated[Path, typer.Option("--out", help="Where all of it goes.", parser=_folder, metavar="DIR")],
+) -> None:
+    """Join the results and kept weights of several folders. Where two differ about an experiment, nothing is merged."""
+    done = merge(folders, out, warn=lambda message: print(f"Warning: {message}", file=sys.stderr))
+    added = f"{counted(done.members, 'member')} and {counted(done.weights, 'file')} of weights"
+    print(f"Added to `{out}`: {added}.", file=sys.stderr)
 
 
 @app.command()
 def show(
     folder: Annotated[Path, typer.Argument(help="A folder with results.", metavar="DIR")],
     suite: Annotated[str | None, typer.Option(help="Only this suite.")] = None,
+    task: Annotated[list[str], typer.Option(help="Only this task; may be repeated.")] = [],  # noqa: B006
+    model: Annotated[list[str], typer.Option(help="Only this model; may be repeated.")] = [],  # noqa: B006
+    preset: Annotated[str | None, typer.Option(help="Only results of this preset, whatever was changed.")] = None,
+    members: Annotated[bool, typer.Option("--members", help="A row for each member: CSV, or --json.")] = False,
+    curves: Annotated[
+        bool, typer.Option("--curves", help="A row for each point of each curve (by length, by step): CSV, or --json.")
+    ] = False,
     as_records: Annotated[bool, typer.Option("--json", help="Print JSON records.")] = False,
     as_rows: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    output: Annotated[
+        Path | None, typer.Option(help="Write records to a file: .csv, .json or .parquet.", metavar="FILE")
+    ] = None,
     failures: Annotated[bool, typer.Option("--failures", help="Print the tracebacks of what failed.")] = False,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
     """Show results in the papers' tables, ours beside theirs."""
-    if as_records and as_rows:
-        raise UsageError("--json and --csv were both given, but there is one output. Choose one of them.")
+    if sum([as_records, as_rows, output is not None]) > 1:
+        raise UsageError("--json, --csv and --output were both given, but there is one output. Choose one of them.")
+    if members and curves:
+        raise UsageError("--members and --curves were both given, but they have different columns. Choose one of them.")
     load_files(plugin)
     if suite is not None:
         suites.get(suite)
@@ -223,7 +311,7 @@ def show(
         told = [f"{f.task} · {f.model} {json.dumps(f.member)}:\n{f.error}" for f in Store.open(folder).failures(suite)]
         print("\n".join(told) or "Nothing has failed.")
         return
-    found = stored(folder, suite)
+    found = chosen(stored(folder, suite), tasks=task, models=model, preset=preset)
     records, tables = [], list[Table]()
     for name in dict.fromkeys(scores.training.suite for scores in found):
         own = [scores for scores in found if scores.training.suite == name]
@@ -232,9 +320,14 @@ def show(
             continue
         records += [asdict(record) for record in records_of(suites.get(name), own)]
         tables += tables_of(suites.get(name), own)
-    if as_records:
+    if members or curves:
+        records = member_rows(found) if members else curve_rows(found)
+    if output is not None:
+        write_records(output, records)
+        print(f"{counted(len(records), 'record')} in `{output}`.", file=sys.stderr)
+    elif as_records:
         print(as_json(records), end="")
-    elif as_rows:
+    elif as_rows or members or curves:
         print(as_csv(records), end="")
     else:
         print(as_text(tables) or "No results yet.")
@@ -296,14 +389,16 @@ def data(
 ) -> None:
     """Print examples of a task as JSON lines: {"input": "...", "target": "..."}."""
     settings: dict[str, str] = parse_assignments(set_)
-    if after is not None:  # a suite that does not know these settings says so
-        settings["after"] = str(after)
-    if format_ != "jsonl":
-        settings["format"] = format_
     load_files(plugin)
     its_suite = suites.get(suite)
     if not isinstance(its_suite, OffersData):
         raise UsageError(f"The suite {suite} does not print examples of its tasks.")
+    options = {"after": after, "format": format_ if format_ != "jsonl" else None}
+    for name, value in options.items():
+        if value is not None:
+            if name not in its_suite.data_options:
+                raise UsageError(f"--{name} {value}: the suite {suite} has no such option. Leave --{name} out.")
+            settings[name] = str(value)
     pairs = its_suite.data(task, split=split, count=count, length=length, seed=seed, settings=settings)
     if format_ == "released":  # `#aabb#`, one per line, no newline at the end
         for number, (source, target) in enumerate(pairs):
@@ -340,76 +435,26 @@ def check(
 app.command()(prove)
 
 
-def _announce(study: Study, *, with_estimate: bool = True) -> None:
-    """What will run, how it differs from the paper, and how long it will take."""
-    pending = study.pending()
-    members = sum(len(experiment.members) for experiment in pending)
-    total = sum(len(experiment.members) for experiment in study.experiments)
-    preset = study.suite.preset(study.request.preset)
-
-    def say(text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
-
-    experiments = counted(len(study.experiments), "experiment")
-    say(f"{study.suite.name}, preset {preset.name}: {experiments}, {counted(total, 'member')} in all.")
-    if different := study.departures():
-        say(different)
-    if not pending:
-        say(f"All of it is finished in `{study.out}`. Nothing to do.")
-        return
-    if members < total:
-        say(f"{total - members:,} of {counted(total, 'member')} are already finished in `{study.out}`.")
-    lines = [
-        f"  {e.name}: {counted(len(e.members), 'member')} x {'scoring only' if e.kept else e.work}" for e in pending
-    ]
-    if not with_estimate:
-        say("\n".join(lines))
-        return
-    try:
-        estimates = list(study.estimate(pending))
-    except MissingExtra as error:
-        say("\n".join(lines))
-        say(f"No estimate: {error}")
-        return
-    except Exception as error:  # of a user's model, say: the run itself will record it
-        say("\n".join(lines))
-        if is_out_of_memory(error):
-            say("No estimate: some of these members do not fit into memory together. They will be trained in groups.")
-        else:
-            say(f"No estimate: {type(error).__name__}: {error}")
-        return
-    for line, seconds in zip(lines, estimates, strict=True):
-        say(f"{line}, about {duration(seconds)}")
-    say(f"About {duration(sum(estimates))} in all, on this machine.")
-
-
-def _execute(study: Study, save_seconds: float = 30.0, keep: Kept = Kept.BEST) -> None:
-    with progress() as bar, stop_on_interrupt() as should_stop:
+def _execute(
+    study: Study,
+    planned: Sequence[Planned],
+    save_seconds: float = 30.0,
+    keep: Kept = Kept.BEST,
+    executor: AbstractExecutor | None = None,
+) -> None:
+    missing = [part for one in planned for part in one.missing]
+    seconds = {one.experiment.name: one.seconds for one in planned if one.seconds is not None and one.missing}
+    with progress(len(missing), seconds) as view, stop_on_interrupt() as should_stop:
         try:
             study.run(
-                lambda experiment: _Shown(experiment, bar, should_stop), save_seconds=save_seconds, keep=keep.value
+                lambda experiment: Shown(experiment.name, view, should_stop),
+                save_seconds=save_seconds,
+                keep=keep.value,
+                executor=executor,
             )
         except (Interrupted, KeyboardInterrupt):
             again = shlex.join(["humboldt", *sys.argv[1:]])
             raise Interrupted(f"Stopped; everything so far is saved. To go on, run again: {again}") from None
-
-
-@dataclass(frozen=True)
-class _Shown(AbstractSink):
-    """Events of one experiment, shown to a person."""
-
-    experiment: Experiment
-    bar: Bar
-    asked: Callable[[], bool]
-
-    def send(self, event: Event) -> None:
-        if isinstance(event, Progress):
-            self.bar.update(f"{self.experiment.name} · {event.phase}", event.done, event.total, event.remark)
-        else:
-            self.bar.say(f"Warning: {event.message}")
-
-    def should_stop(self) -> bool:
-        return self.asked()
 
 
 def main() -> None:

@@ -11,6 +11,17 @@ BASE = ("numpy", "numba")
 WITH_JAX = ("jax", "equinox", "optax")
 
 
+def package_versions() -> dict[str, str]:
+    """Of all packages that can change a result; `none` where one is not installed. Nothing is imported for this."""
+    found = {"humboldt": humboldt.__version__}
+    for package in (*BASE, *WITH_JAX, "torch"):
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            found[package] = "none"
+    return found
+
+
 def environment(*, uses_jax: bool = True) -> dict[str, str]:
     """Versions and device, as stored with every result.
 

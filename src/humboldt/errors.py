@@ -33,6 +33,8 @@ class Interrupted(HumboldtError):
 EXTRAS = {
     **dict.fromkeys(("jax", "jaxlib", "ml_dtypes", "equinox", "optax", "jaxtyping"), "zoo"),
     "torch": "torch",
+    "ray": "ray",
+    "pyarrow": "parquet",
 }
 
 

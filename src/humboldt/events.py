@@ -23,7 +23,16 @@ class Warned:
     message: str
 
 
-Event = Progress | Warned
+@dataclass(frozen=True)
+class Finished:
+    """An experiment has ended, and its results are stored: `summary` says how well. `experiments` is how many have
+    ended with it: none, where this was a part of the members."""
+
+    summary: str
+    experiments: int = 1
+
+
+Event = Progress | Warned | Finished
 
 
 class AbstractSink(ABC):

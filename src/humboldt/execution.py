@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from humboldt import checkpoints
-from humboldt.checkpoints import Checkpoints
+from humboldt.checkpoints import Checkpoints, begin_attempt, last_attempt
 from humboldt.errors import HumboldtError, is_out_of_memory, named_extras
 from humboldt.events import AbstractSink, Warned
 from humboldt.identity import Evaluation, Member, canonical
@@ -31,11 +31,16 @@ class Options:
     - `folder`: where checkpoints and weights are.
     - `save_seconds`: between checkpoints.
     - `keep`: which trained members are kept.
+    - `cores`: how many an experiment may use; `None` means all that its process may.
+    - `can_be_forgotten`: whether the process may be left working when its work is given to another one, as on a machine
+      that cannot be reached. Its checkpoints are then numbered by attempt.
     """
 
     folder: Path
     save_seconds: float = 30.0
     keep: Keep = "best"
+    cores: int | None = None
+    can_be_forgotten: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,19 +62,24 @@ class AbstractExecutor(ABC):
     """Runs experiments somewhere and hands back their outcomes as they come."""
 
     @abstractmethod
-    def run(self, experiments: Iterable[Experiment], options: Options, sinks: Sinks) -> Iterator[Outcome]:
+    def run(self, experiments: Iterable[Experiment | None], options: Options, sinks: Sinks) -> Iterator[Outcome | None]:
         """All experiments; what fails is an outcome with an `error`. Raises `Interrupted` if a sink asks to stop.
 
-        An experiment may be asked for when the outcomes of the one before have been taken.
+        Every experiment that is asked for is claimed: ask for no more than will soon begin. `None` among them says
+        that nothing can begin now, and to ask again later; an executor that has nothing else to do hands it on, and
+        its caller waits a moment.
         """
 
 
 class Here(AbstractExecutor):
     """In this process, one after the other."""
 
-    def run(self, experiments: Iterable[Experiment], options: Options, sinks: Sinks) -> Iterator[Outcome]:
+    def run(self, experiments: Iterable[Experiment | None], options: Options, sinks: Sinks) -> Iterator[Outcome | None]:
         for experiment in experiments:
-            yield from in_groups(experiment, options, sinks(experiment))
+            if experiment is None:
+                yield None
+            else:
+                yield from in_groups(experiment, options, sinks(experiment))
 
 
 def in_groups(experiment: Experiment, options: Options, sink: AbstractSink) -> Iterator[Outcome]:
@@ -116,12 +126,14 @@ def _execute(experiment: Experiment, options: Options, sink: AbstractSink) -> Ou
     suite = suites.get(experiment.training.suite)
     parts = suite.restore(experiment.training, experiment.evaluations[0])
     engine = suite.engine(parts.contender)
-    job = suite.job(parts, experiment.members)
+    job = replace(suite.job(parts, experiment.members), cores=options.cores)
     if experiment.kept and (predictor := _restored(experiment, engine, job, options, sink)):
         return _score_all(suite, experiment, predictor, list(range(len(experiment.members))), (), sink)
     begin = time.monotonic()
     folder = checkpoint_folder(options.folder, experiment.training, experiment.members)
-    trained = engine.train(job, Checkpoints(folder, options.save_seconds), sink)
+    is_numbered = options.can_be_forgotten or last_attempt(folder) > 0
+    attempt = begin_attempt(folder) if is_numbered else 0
+    trained = engine.train(job, Checkpoints(folder, options.save_seconds, attempt), sink)
     seconds = (time.monotonic() - begin) / len(experiment.members)
     environment = engine.environment()
     rows = tuple(

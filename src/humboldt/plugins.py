@@ -21,6 +21,7 @@ from humboldt.languages import AbstractTask, tasks
 
 V = TypeVar("V")
 GROUP = "humboldt"
+LOADED: list[Path] = []  # files that users have named, in order
 
 
 def register(name: str, *, version: int | None = None) -> Callable[[V], V]:
@@ -94,12 +95,27 @@ def load_files(paths: Iterable[Path]) -> None:
         load_file(path, f"--plugin {path}")
 
 
+def sources() -> dict[str, tuple[str, dict[str, bytes]]]:
+    """All that is needed to import on another machine what users have named here: for each file its place in a folder,
+    and the content of that folder. The `__init__.py` of a package comes with the whole package."""
+    found = {}
+    for path in dict.fromkeys(LOADED):
+        is_package = path.name == "__init__.py"
+        folder = path.parent.parent if is_package else path.parent
+        files = sorted(path.parent.rglob("*.py")) if is_package else [path]
+        content = {str(file.relative_to(folder)): file.read_bytes() for file in files}
+        found[str(path)] = (str(path.relative_to(folder)), content)
+    return found
+
+
 def load_file(path: Path, option: str) -> ModuleType:
     """The module that a user's file is. `option` is how messages speak of the request."""
     if not path.is_file():
         raise UsageError(f"{option}: there is no file `{path}`. Give a Python file.")
     try:
-        return _load_file(path.resolve())
+        module = _load_file(path.resolve())
+        LOADED.append(path.resolve())
+        return module
     except UsageError:
         raise
     except (Exception, SystemExit) as error:

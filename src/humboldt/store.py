@@ -154,6 +154,12 @@ class Done:
     trained: dict[str, State] = field(default_factory=dict)
     scored: dict[str, set[str]] = field(default_factory=dict)
 
+    def __or__(self, other: "Done") -> "Done":
+        """What either says."""
+        keys = {**self.scored, **other.scored}
+        scored = {key: self.scored.get(key, set()) | other.scored.get(key, set()) for key in keys}
+        return Done({**self.trained, **other.trained}, scored)
+
 
 class _Row(NamedTuple):
     """Where a training stands in the file, and what it means today."""
@@ -297,11 +303,14 @@ class Store:
                     )
             db.execute("COMMIT")
 
-    def done(self) -> dict[str, "Done"]:
-        """What need not be done again, by the key of the training. Failures are tried again."""
+    def done(self, written_as: str | None = None) -> dict[str, "Done"]:
+        """What need not be done again, by the key of the training. Failures are tried again.
+
+        `written_as`: look only at the training with this key in the file; what earlier versions wrote is left out.
+        """
         all_done: dict[str, Done] = {}
         with self._connect() as db:
-            for row in self._rows(db):
+            for row in self._rows(db, written_as):
                 done = all_done.setdefault(row.training.key, Done())
                 table, column = ("results", "run") if row.is_old else ("members", "training")
                 states = db.execute(
@@ -362,14 +371,17 @@ class Store:
                 ]
         return failures
 
-    def _rows(self, db: sqlite3.Connection) -> list[_Row]:
+    def _rows(self, db: sqlite3.Connection, written_as: str | None = None) -> list[_Row]:
         rows = []
+        columns = "training, suite, task, model, engine, setting, versions, format"
+        if written_as is not None:
+            found = db.execute(f"SELECT {columns} FROM trainings WHERE training = ?", (written_as,))
+            return [self._row(*row, is_old=False) for row in found.fetchall()]
         tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if "runs" in tables:
             old = db.execute("SELECT run, suite, task, model, '', setting, versions, 1 FROM runs ORDER BY rowid")
             rows += [self._row(*row, is_old=True) for row in old.fetchall()]
         if "trainings" in tables:
-            columns = "training, suite, task, model, engine, setting, versions, format"
             new = db.execute(f"SELECT {columns} FROM trainings ORDER BY rowid")
             rows += [self._row(*row, is_old=False) for row in new.fetchall()]
         return rows

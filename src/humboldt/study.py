@@ -6,22 +6,25 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from humboldt import checkpoints
-from humboldt.errors import Interrupted, RunError, UsageError, named_extras
-from humboldt.events import AbstractSink, Event, Warned
+from humboldt._progress import Shown
+from humboldt._progress import progress as shown
+from humboldt.errors import Interrupted, RunError, UsageError, named_extras, unknown_name
+from humboldt.estimates import estimate
+from humboldt.events import AbstractSink, Event, Finished, Warned
 from humboldt.execution import AbstractExecutor, Here, Keep, Options, Outcome, Sinks
 from humboldt.identity import Evaluation, Member, canonical
 from humboldt.locks import Lock
 from humboldt.outside_models import is_reference, register_reference
 from humboldt.plugins import load_installed
 from humboldt.report.tables import as_text
-from humboldt.report.words import gigabytes
+from humboldt.report.words import counted, duration, gigabytes
 from humboldt.store import Done, Scores, State, Store, checkpoint_folder, weights_path
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Experiment, Request
@@ -55,10 +58,25 @@ class Study:
 
         Members that are trained and kept are only scored.
         """
-        return self._pending(self.experiments)
+        return self._pending(self.experiments, self._done())
 
-    def _pending(self, experiments: Sequence[Experiment]) -> list[Experiment]:
-        done, pending = self._done(), []
+    def parts(self) -> list[tuple[Experiment, list[Experiment]]]:
+        """Every experiment with what is missing of it, as `pending` has it."""
+        done = self._done()
+        return [(experiment, self._pending([experiment], done)) for experiment in self.experiments]
+
+    def only(self, ids: Sequence[str]) -> "Study":
+        """The same study with these experiments alone; a usage error names an id that it does not have."""
+        by_id = {experiment.id: experiment for experiment in self.experiments}
+        for wanted in ids:
+            if wanted not in by_id:
+                hint = "`humboldt plan` with the same options lists them."
+                raise unknown_name("experiment", wanted, by_id, hint=hint)
+        chosen = tuple(experiment for key, experiment in by_id.items() if key in ids)
+        return replace(self, experiments=chosen)
+
+    def _pending(self, experiments: Sequence[Experiment], done: Mapping[str, Done]) -> list[Experiment]:
+        pending = []
         for experiment in experiments:
             known = done.get(experiment.training.key, Done())
             groups: dict[tuple[bool, tuple[str, ...]], list[Member]] = {}
@@ -110,21 +128,8 @@ class Study:
                 )
 
     def estimate(self, experiments: Sequence[Experiment]) -> Iterator[float]:
-        """Seconds that each will take, from a short measurement on this machine."""
-        for experiment in experiments:
-            parts = self.suite.restore(experiment.training, experiment.evaluations[0])
-            job = self.suite.job(parts, experiment.members)
-            with named_extras():
-                predictor, seconds = self.suite.engine(parts.contender).sample(job)
-            seconds = 0.0 if experiment.kept else seconds
-            for evaluation in experiment.evaluations:
-                probe = self.suite.probe(self.suite.restore(experiment.training, evaluation), evaluation)
-                if probe.times:
-                    probe.run(predictor)  # compiles
-                    begin = time.monotonic()
-                    probe.run(predictor)
-                    seconds += (time.monotonic() - begin) * probe.times
-            yield seconds
+        """Seconds that each will take on this machine; see `humboldt.estimates`."""
+        return estimate(self.suite, experiments)
 
     def run(
         self,
@@ -138,45 +143,85 @@ class Study:
         store = self.store  # an error here, before the work, if the folder cannot be written
         failures = []
         options = Options(self.out, save_seconds, keep)
+        claims: dict[str, _Claim] = {}
         try:
-            for outcome in (executor or Here()).run(self._claimed(sinks), options, sinks):
+            for outcome in (executor or Here()).run(self._claimed(claims), options, sinks):
+                if outcome is None:  # other processes work on all that is left
+                    time.sleep(WAIT_SECONDS)
+                    if sinks(self.experiments[0]).should_stop():
+                        raise Interrupted("Stopped as asked.")
+                    continue
                 if outcome.error is not None:
                     failures.append(f"{outcome.experiment.name}: {type(outcome.error).__name__}: {outcome.error}")
                     sinks(outcome.experiment).send(Warned(f"{failures[-1]} Going on with the other experiments."))
                 self._keep(store, outcome)
+                claim = claims[outcome.experiment.training.key]
+                claim.members -= len(outcome.experiment.members)
+                ended = 0 if claim.members else claim.experiments
+                sinks(outcome.experiment).send(Finished(self._summary(outcome), ended))
+                if not claim.members:
+                    claims.pop(outcome.experiment.training.key).lock.release()
             self._tidy()
         except OSError as error:  # of the disk: what is trained is in its checkpoint, what is stored stays
             raise RunError(
                 f"Results cannot be written to `{self.out}`: {error}. What was stored before is not lost, and what is "
                 "trained is not trained again. Mend the disk or make room, and give the same command again."
             ) from error
+        finally:
+            for claim in claims.values():
+                claim.lock.release()
         if failures:
             raise RunError(
                 f"{len(failures)} of {len(self.experiments)} experiments failed: {'; '.join(failures)}. The traceback "
                 f"is in `{store.path}`. The same command tries them again and keeps what is finished."
             )
 
-    def _claimed(self, sinks: Sinks) -> Iterator[Experiment]:
+    def _claimed(self, claims: dict[str, "_Claim"]) -> Iterator[Experiment | None]:
         """What is missing, a training at a time, each claimed so that other processes with the same folder leave it
-        alone; what they work on is looked at again when they are done."""
-        waiting = list({e.training.key: e for e in self.pending()}.values())
+        alone; what they work on is looked at again when they are done. `None`: they work on all that is left.
+
+        Whoever has stored the outcomes of all members of a claim gives it up.
+        """
+        done = self._done()
+        waiting: dict[str, list[Experiment]] = {}
+        for experiment in self.experiments:
+            waiting.setdefault(experiment.training.key, []).append(experiment)
+        waiting = {key: whole for key, whole in waiting.items() if self._pending(whole, done)}
         while waiting:
-            busy = []
-            for experiment in waiting:
-                lock = Lock(self.out / "locks" / f"{experiment.training.key}.lock")
+            busy = {}
+            for key, whole in waiting.items():
+                lock = Lock(self.out / "locks" / f"{key}.lock")
                 if not lock.claim():
-                    busy.append(experiment)
+                    busy[key] = whole
                     continue
-                try:
-                    whole = [e for e in self.experiments if e.training.key == experiment.training.key]
-                    yield from self._pending(whole)  # another process may have done it, or a part of it
-                finally:
+                # Another process may have done it, or a part of it, since this one looked.
+                known = done.get(key, Done()) | self.store.done(key).get(key, Done())
+                missing = self._pending(whole, {key: known})
+                if not missing:
                     lock.release()
+                    continue
+                claims[key] = _Claim(lock, sum(len(experiment.members) for experiment in missing), len(missing))
+                yield from missing
             if len(busy) == len(waiting):
-                time.sleep(WAIT_SECONDS)
-                if sinks(busy[0]).should_stop():
-                    raise Interrupted("Stopped as asked.")
+                yield None
             waiting = busy
+
+    def _summary(self, outcome: Outcome) -> str:
+        """How well it went: `score 0.993 (best of 2 members), 12 s`."""
+        trained = {State.DIVERGED: 0, State.FAILED: 0}
+        for row in outcome.trained:
+            trained[row.state] = trained.get(row.state, 0) + 1
+        headline = self.suite.headline
+        found = [one.measures[headline] for _, rows in outcome.scored for one in rows if headline in one.measures]
+        best = f"{headline} {max(found):.3f}" if found else ""
+        if len(found) > 1:
+            best += f" (best of {counted(len(found), 'member')})"
+        bad = [f"{count} {state.value}" for state, count in trained.items() if count and state is not State.FINISHED]
+        if outcome.error is not None and not trained[State.FAILED]:
+            bad.append("scoring failed")
+        seconds = sum(row.seconds for row in outcome.trained)
+        seconds += sum(one.seconds for _, rows in outcome.scored for one in rows)
+        return ", ".join(filter(None, [best or "finished" * (not bad), *bad, duration(seconds)]))
 
     def _keep(self, store: Store, outcome: Outcome) -> None:
         """Writes weights first, then the rows that speak of them; what was half done goes last."""
@@ -228,6 +273,15 @@ class Study:
         return [scores for scores in found if scores.evaluation.key_for(scores.training) in keys]
 
 
+@dataclass
+class _Claim:
+    """A training that this process works on: how many of its members have no outcome yet, of how many experiments."""
+
+    lock: Lock
+    members: int
+    experiments: int
+
+
 def plan(
     suite: str,
     *,
@@ -237,6 +291,7 @@ def plan(
     seeds: int | None = None,
     settings: Mapping[str, Any] | None = None,
     out: str | Path = "results",
+    experiments: str | Sequence[str] = (),
 ) -> Study:
     """A study, ready to run. Names and values are checked before anything is written.
 
@@ -246,6 +301,7 @@ def plan(
       model of your own is named by its file: `my_file.py:MyGRU` (see `humboldt.outside_models`).
     - `seeds`: how many seeds each experiment has. `settings`: changes, as `--set` makes them on the command line.
     - `out`: the folder of the results.
+    - `experiments`: ids, as `humboldt plan` lists them; all experiments if there are none.
     """
     load_installed()
     named = tuple(register_reference(name) if is_reference(name) else name for name in _names("models", models))
@@ -253,7 +309,9 @@ def plan(
     if not isinstance(out, str | Path) or not str(out):
         raise UsageError(f"out={out!r} is not a folder. Give a path, e.g. out='results'.")
     its_suite = suites.get(suite)
-    return Study(its_suite, request, tuple(its_suite.plan(request)), Path(out))
+    study = Study(its_suite, request, tuple(its_suite.plan(request)), Path(out))
+    ids = _names("experiments", experiments)
+    return study.only(ids) if ids else study
 
 
 def _names(argument: str, value: Any) -> tuple[str, ...]:
@@ -278,17 +336,19 @@ def _changes(settings: Any) -> dict[str, Any]:
 def run(
     suite: str,
     *,
-    progress: Callable[[str, Event], None] | None = None,
+    progress: Callable[[str, Event], None] | bool = True,
     save_every: float = 30.0,
     keep: Keep = "best",
+    executor: AbstractExecutor | None = None,
     **options: Any,
 ) -> Study:
     """Plans a study, runs what is missing, and returns it. Takes the arguments of `plan`.
 
     **Arguments:**
 
-    - `progress`: is called with the name of an experiment and an event (`humboldt.events`).
+    - `progress`: whether to show it; or a function of the name of an experiment and an event (`humboldt.events`).
     - `save_every`: seconds between checkpoints. `keep`: which trained members are kept.
+    - `executor`: where experiments run; in this process if there is none.
 
     ```python
     study = humboldt.run("chomsky", tasks=["parity_check"], models=["rnn"], preset="quick", out="results")
@@ -298,8 +358,14 @@ def run(
     """
     study = plan(suite, **options)
     study.check_memory()
-    with stop_on_interrupt() as should_stop:
-        study.run(lambda experiment: _Told(experiment.name, progress, should_stop), save_seconds=save_every, keep=keep)
+    with shown(len(study.pending())) if progress is True else nullcontext() as view, stop_on_interrupt() as should_stop:
+
+        def sink(experiment: Experiment) -> AbstractSink:
+            if view is not None:
+                return Shown(experiment.name, view, should_stop)
+            return _Told(experiment.name, progress if callable(progress) else None, should_stop)
+
+        study.run(sink, save_seconds=save_every, keep=keep, executor=executor)
     return study
 
 

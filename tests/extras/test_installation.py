@@ -63,8 +63,8 @@ def test_the_base_lists_samples_plans_and_shows(without_jax: Path, results: Path
         return run(without_jax, "-m", "humboldt", *arguments, PYTHONPATH="")
 
     assert "jax" not in run(without_jax, "-m", "pip", "list", PYTHONPATH="").stdout.lower()
-    assert "chomsky/parity_check" in humboldt("list", "tasks").stdout
-    assert "syntax/bilstm" in humboldt("list", "models").stdout
+    assert "  parity_check " in humboldt("list", "tasks", "chomsky").stdout
+    assert "  bilstm " in humboldt("list", "models", "syntax").stdout
     for suite, task in (("chomsky", "parity_check"), ("bliss", "an_bn"), ("syntax", "adj_n_np")):
         assert '"input"' in humboldt("data", suite, task, "--count", "1").stdout
         planned = humboldt("plan", suite, "--task", task, "--out", tmp_path / "none").stderr
@@ -81,9 +81,9 @@ def test_a_package_from_outside_is_a_full_citizen(tmp_path: Path):
     def humboldt(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         return run(sys.executable, "-m", "humboldt", *arguments, PYTHONPATH=path)
 
-    assert "chomsky/last_symbol" in humboldt("list", "tasks").stdout
-    listed = humboldt("list", "models").stdout
-    assert "chomsky/leaky_rnn" in listed and "bliss/leaky_rnn" in listed and "syntax/leaky_rnn" not in listed
+    assert "  last_symbol " in humboldt("list", "tasks", "chomsky").stdout
+    for suite, is_there in (("chomsky", True), ("bliss", True), ("syntax", False)):
+        assert ("  leaky_rnn " in humboldt("list", "models", suite).stdout) is is_there
     assert '"input"' in humboldt("data", "chomsky", "last_symbol", "--count", "1").stdout
     example = tmp_path / "examples.jsonl"
     example.write_text('{"input": "a b", "target": "b"}\n')

@@ -4,9 +4,12 @@ import csv
 import io
 import json
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from humboldt.errors import UsageError, named_extras
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ def as_text(tables: Sequence[Table], *, width: int = 120) -> str:
     return "\n\n".join(blocks)
 
 
-def as_csv(records: Sequence[dict[str, Any]]) -> str:
+def as_csv(records: Sequence[Mapping[str, Any]]) -> str:
     """Records as CSV with a header."""
     if not records:
         return ""
@@ -63,7 +66,7 @@ def as_csv(records: Sequence[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-def as_json(records: Sequence[dict[str, Any]]) -> str:
+def as_json(records: Sequence[Mapping[str, Any]]) -> str:
     """Records as one JSON array, a record per line."""
     return "[" + ",\n ".join(json.dumps(record, ensure_ascii=False) for record in records) + "]\n"
 
@@ -74,3 +77,19 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def write_records(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
+    """Writes flat records to a file, in the form that its ending says: `.csv`, `.json` or `.parquet`."""
+    if path.suffix not in (".csv", ".json", ".parquet"):
+        raise UsageError(f"--output {path}: the ending says the form, and is none of .csv, .json, .parquet.")
+    try:
+        if path.suffix == ".parquet":
+            with named_extras():
+                import pyarrow
+                import pyarrow.parquet
+            pyarrow.parquet.write_table(pyarrow.Table.from_pylist([dict(record) for record in records]), path)
+        else:
+            path.write_text((as_csv if path.suffix == ".csv" else as_json)(records), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--output {path}: it cannot be written: {error}. Choose another place.") from error

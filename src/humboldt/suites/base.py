@@ -10,13 +10,13 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, ClassVar
 
 from humboldt import settings
 from humboldt.errors import UsageError, unknown_name
 from humboldt.events import AbstractSink
-from humboldt.identity import Evaluation, Member, Training, Version, canonical
+from humboldt.identity import Evaluation, Member, Training, Version, canonical, short_hash
 from humboldt.languages import AbstractTask, ProblemKind, tasks
 from humboldt.registry import Entry
 from humboldt.report.tables import Record, Table
@@ -104,6 +104,11 @@ class Experiment:
     distinct: Mapping[str, Any] = field(default_factory=dict)  # settings that tell it from others of its cell
     kept: bool = False
 
+    @cached_property
+    def id(self) -> str:
+        """The same for the same training and members, in any command on any machine."""
+        return short_hash([self.training.key, sorted(canonical(member) for member in self.members)], 12)
+
     @property
     def name(self) -> str:
         """Task, model and what tells it from its neighbours, as progress shows them."""
@@ -140,10 +145,14 @@ class Scoring:
 
 @dataclass(frozen=True)
 class Probe:
-    """A small part of an evaluation, for an estimate: what to run, and how many times that is the whole."""
+    """A small part of an evaluation, for an estimate: what to run, and how many times that is the whole.
+
+    `units` is how large the part is: where it is known, networks of one kind are asked on one task for all of them.
+    """
 
     run: Callable[[AbstractPredictor], object]
     times: float
+    units: float | None = None
 
 
 class AbstractSuite(ABC):

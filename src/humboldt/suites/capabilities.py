@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from humboldt.errors import unknown_name
 
@@ -22,6 +22,8 @@ class ExampleRequest:
 
 class OffersData(ABC):
     """A suite that prints examples of its tasks: `humboldt data`."""
+
+    data_options: ClassVar[tuple[str, ...]] = ()  # of the command line, that not every suite has
 
     @abstractmethod
     def tasks(self) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from humboldt.errors import HumboldtError
+from humboldt.errors import HumboldtError, unknown_name
 from humboldt.identity import Evaluation, Training
 from humboldt.report.tables import Record, Table
 from humboldt.store import Scores, State, Store, Written, as_written
@@ -23,6 +23,34 @@ def upgrade(written: Written) -> tuple[Training, Evaluation | None]:
 def stored(folder: Path, suite: str | None = None) -> list[Scores]:
     """What a results folder holds, in today's words."""
     return Store.open(folder, upgrade).scores(suite)
+
+
+def chosen(
+    results: Sequence[Scores], *, tasks: Sequence[str] = (), models: Sequence[str] = (), preset: str | None = None
+) -> list[Scores]:
+    """Only results of these tasks and models (of all, if none is named) and of a preset, whatever was changed in it."""
+    for kind, wanted in (("task", tasks), ("model", models)):
+        known = dict.fromkeys(getattr(scores.training, kind) for scores in results)
+        for name in wanted:
+            if name not in known:
+                raise unknown_name(kind, name, known, hint=f"There are results of: {', '.join(known) or 'none'}.")
+    found = [
+        scores
+        for scores in results
+        if (not tasks or scores.training.task in tasks) and (not models or scores.training.model in models)
+    ]
+    if preset is None:
+        return found
+    kept = []
+    for name in dict.fromkeys(scores.training.suite for scores in found):
+        if name in suites:
+            own = [scores for scores in found if scores.training.suite == name]
+            suites.get(name).preset(preset)  # an error, if there is none of this name
+            ordered = sort_results(suites.get(name), own)
+            kept += [
+                s for head, cells in ordered.cells.items() if head.preset == preset for c in cells for s in c.scores
+            ]
+    return kept
 
 
 def records(suite: AbstractSuite, results: Sequence[Scores]) -> list[Record]:

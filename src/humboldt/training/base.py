@@ -211,7 +211,8 @@ class Milestone:
 class Job:
     """One training as an engine gets it. `model` is the object with the model's settings.
 
-    `milestone(step, predictor)` is called at the problem's milestones.
+    `milestone(step, predictor)` is called at the problem's milestones. `cores` is how many the job may use: `None`
+    means all that its process may. No result depends on it.
     """
 
     model: Any
@@ -219,6 +220,7 @@ class Job:
     recipe: Recipe
     members: tuple[MemberRecipe, ...]
     milestone: Callable[[int, AbstractPredictor], Milestone] | None = None
+    cores: int | None = None
 
 
 @dataclass(frozen=True)
@@ -254,6 +256,7 @@ class AbstractEngine(ABC):
     """Trains members. Importing an engine's file imports neither JAX nor torch; using it may."""
 
     models: Registry[Any]  # the settings classes that it can train
+    uses_accelerator: ClassVar[bool] = True  # whether a GPU is of any use to it
 
     @abstractmethod
     def train(self, job: Job, checkpoints: Checkpoints, sink: AbstractSink) -> AbstractTrained:
@@ -269,7 +272,13 @@ class AbstractEngine(ABC):
 
     @abstractmethod
     def sample(self, job: Job) -> tuple[AbstractPredictor, float]:
-        """Untrained members, for an estimate of what scoring costs; and the seconds that training will take."""
+        """Untrained members, for an estimate of what scoring costs; and the seconds that training will take, with
+        compilation."""
+
+    def known_seconds(self, job: Job) -> float | None:
+        """The seconds that training will take, if a job like this one was sampled before; else `None`."""
+        del job
+        return None
 
     def memory(self, job: Job) -> "Memory | None":
         """What a job needs at the least, and what there is; `None` where that is not known."""

@@ -35,6 +35,7 @@ class Bliss(AbstractSuite, OffersData):
     printed_tasks = TASKS
     presets = PRESETS
     demo = Request(("an_bn",), ("lstm", "mdlrnn"))
+    data_options = ("after", "format")
     headline = "largest_n"
     evaluation = ("criteria", 1)
     told = ("factor",)

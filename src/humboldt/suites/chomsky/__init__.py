@@ -80,7 +80,7 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
         longest = problem.lengths[1]
         per_symbol = problem.frame(parts.task.sample(np.random.default_rng(0), 1, longest)).time / longest
         steps = per_symbol * sum(parts.protocol.scored_lengths()) * parts.protocol.strings_per_length
-        return Probe(lambda predictor: predictor.correct(batch), steps / batch.tokens.size)
+        return Probe(lambda predictor: predictor.correct(batch), steps / batch.tokens.size, batch.tokens.size)
 
     def upgrade(self, setting: dict[str, Any], format: int, *, model: str) -> dict[str, Any]:
         del model
@@ -117,12 +117,9 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
         language = self.make_task(task, None, typed)
         assert isinstance(language, AbstractTransduction)
         rng = np.random.default_rng(request.seed)
-        if request.length is not None:
-            lengths = [request.length] * count
-        else:
-            first, last = LengthGeneralisation().train_lengths
-            lengths = rng.integers(max(first, language.shortest), last + 1, count).tolist()
-        for length in lengths:
+        first, last = LengthGeneralisation().train_lengths
+        for _ in range(count):  # one after the other, so that more of them begin with the same ones
+            length = request.length or int(rng.integers(max(first, language.shortest), last + 1))
             yield from language.sample(rng, 1, length).symbols(language.input_alphabet, language.output_alphabet)
 
     def check(self, task: str, lines: Sequence[str]) -> Conformance:

@@ -100,7 +100,7 @@ class Syntax(AbstractSuite, OffersData):
         problem = Classification(parts.training.task, parts.task, parts.protocol)
         _, batch = next(test_batches(problem.split("long")))
         strings = 2 * sum(getattr(parts.protocol, name) for name in SCORED)
-        return Probe(lambda predictor: predictor.correct(batch), strings / TEST_ROWS)
+        return Probe(lambda predictor: predictor.correct(batch), strings / TEST_ROWS, batch.tokens.size)
 
     def upgrade(self, setting: dict[str, Any], format: int, *, model: str) -> dict[str, Any]:
         if format == 1 and model.startswith("transformer"):  # whose optimiser was not a setting then

@@ -22,7 +22,7 @@ from humboldt.training.base import (
 from humboldt.training.spans import outcome
 
 if TYPE_CHECKING:
-    from humboldt.training.ensemble.train import Ensemble, TrainedEnsemble
+    from humboldt.training.ensemble.train import Ensemble, Pace, TrainedEnsemble
 
 BYTES_OF_SYMBOL = 10  # token and target of four bytes, two masks of one
 SAMPLE_STEPS = 10  # of training, for an estimate
@@ -34,7 +34,7 @@ class JaxEngine(AbstractEngine):
     models = models
 
     def __init__(self) -> None:
-        self._seconds: dict[Any, float] = {}  # per token, so that similar jobs are measured once
+        self._paces: dict[Any, Pace] = {}  # so that similar jobs are measured once
 
     def train(self, job: Job, checkpoints: Checkpoints, sink: AbstractSink) -> "JaxTrained":
         from humboldt.training.ensemble.predictor import EnsemblePredictor
@@ -64,20 +64,22 @@ class JaxEngine(AbstractEngine):
     def sample(self, job: Job) -> tuple[AbstractPredictor, float]:
         from humboldt.training.ensemble.predictor import EnsemblePredictor
 
-        ensemble = make_ensemble(job)
-        problem, steps = job.problem, job.recipe.steps
-
-        def mean_size(numbers: range) -> float:
-            return float(np.mean([problem.batch(i).tokens.size for i in numbers]))
-
-        size = mean_size(range(0, steps, max(1, steps // 8)))
-        rows = problem.batch(0).tokens.shape[-2]
-        key = (job.model, job.recipe.optimiser, job.recipe.precision, len(job.members), rows)
-        if key not in self._seconds:
-            timed = min(SAMPLE_STEPS, steps)
-            self._seconds[key] = ensemble.seconds_per_step(timed) / mean_size(range(timed))
+        ensemble, key = make_ensemble(job), _kind(job)
+        if key not in self._paces:
+            self._paces[key] = ensemble.pace(min(SAMPLE_STEPS, job.recipe.steps))
         predictor = EnsemblePredictor(ensemble.fresh().learners.weights, ensemble.static, job.problem)
-        return predictor.take(range(len(job.members))), self._seconds[key] * size * steps
+        seconds = self.known_seconds(job)
+        assert seconds is not None
+        return predictor.take(range(len(job.members))), seconds
+
+    def known_seconds(self, job: Job) -> float | None:
+        steps, pace = job.recipe.steps, self._paces.get(_kind(job))
+        if pace is None:
+            return None
+        tokens = [job.problem.batch(i).tokens.size for i in range(0, steps, max(1, steps // 8))]
+        if job.problem.has_own_examples:
+            tokens = [size / len(job.members) for size in tokens]
+        return pace.compilation + pace.token * float(np.mean(tokens)) * steps
 
     def memory(self, job: Job) -> Memory:
         import jax
@@ -109,6 +111,12 @@ class JaxTrained(AbstractTrained):
         from humboldt.training.ensemble.named import to_named
 
         return to_named(jax.tree.map(lambda x: x[member], self._trained.weights))
+
+
+def _kind(job: Job) -> Any:
+    """Jobs that take as long for a token. Tasks differ in their alphabets, which hardly matters."""
+    rows = job.problem.batch(0).tokens.shape[-2]
+    return job.model, job.recipe.optimiser, job.recipe.precision, len(job.members), rows
 
 
 def _available() -> int:

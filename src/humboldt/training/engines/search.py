@@ -33,9 +33,10 @@ ROWS = 16384  # states that a test steps at once
 
 
 class SearchEngine(AbstractEngine):
-    """One search for each member, one after the other; each uses all cores."""
+    """One search for each member, one after the other; each uses all cores that the job has."""
 
     models = searches
+    uses_accelerator = False
 
     def train(self, job: Job, checkpoints: Checkpoints, sink: AbstractSink) -> "SearchTrained":
         trie = corpus_trie(job.problem)
@@ -52,8 +53,8 @@ class SearchEngine(AbstractEngine):
                 member.seed,
                 generations=job.model.generations,
                 patience=job.model.patience,
-                checkpoints=Checkpoints(checkpoints.folder / f"search-{member.seed}", checkpoints.save_seconds),
-                processes=_cores(),
+                checkpoints=checkpoints.part(f"search-{member.seed}"),
+                processes=_cores(job),
                 proved=proved,
                 tell=partial(_tell, sink, phase, job.model.generations),
                 warn=lambda message: sink.send(Warned(message)),
@@ -78,19 +79,23 @@ class SearchEngine(AbstractEngine):
         """Seconds at most: all generations of all seeds. A search that stops improving ends sooner."""
         settings, trie = job.model.search_settings(), corpus_trie(job.problem)
         state, islands = start(trie, settings, job.members[0].seed), Islands(trie, settings)
-        islands.advance(state, 1)  # compiles, or loads what was compiled
         begin = time.monotonic()
+        islands.advance(state, 1)  # compiles, or loads what was compiled
+        compiling, begin = time.monotonic() - begin, time.monotonic()
         islands.advance(state, 10)
-        one = (time.monotonic() - begin) / 10 / min(_cores(), settings.num_islands)
+        one = (time.monotonic() - begin) / 10 / min(_cores(job), settings.num_islands)
         network = state.best_network(job.problem.symbols)
-        return SearchPredictor([network], trie, job), one * job.model.generations * len(job.members)
+        return SearchPredictor([network], trie, job), compiling + one * job.model.generations * len(job.members)
 
     def environment(self) -> dict[str, str]:
         return environment(uses_jax=False)
 
 
-def _cores() -> int:
-    """Cores that this process may use: fewer than the machine has, where somebody has said so (`taskset`, a queue)."""
+def _cores(job: Job) -> int:
+    """Cores that a job has, or that this process may use: fewer than the machine has, where somebody has said so
+    (`taskset`, a queue)."""
+    if job.cores is not None:
+        return job.cores
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -1,0 +1,1 @@
+"""Experiments on the machines of a Ray cluster. Importing this imports no Ray; running does."""

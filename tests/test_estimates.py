@@ -1,0 +1,64 @@
+"""How long experiments take: measured once, remembered, honest about compilation and scoring."""
+
+from pathlib import Path
+
+import pytest
+from engine_support import Clockwork
+from suite_support import TINY
+
+import humboldt
+from humboldt import estimates
+from humboldt.study import Study
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "humboldt" / "estimates.json"
+
+
+def plan(out: Path, tasks=("parity_check", "even_pairs"), **settings) -> Study:
+    changes = {**TINY, "strings_per_length": 10, **settings}
+    return humboldt.plan("chomsky", tasks=tasks, models="rnn", preset="paper", seeds=2, settings=changes, out=out)
+
+
+def test_what_was_measured_is_remembered(clockwork: Clockwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    study = plan(tmp_path)
+    first = list(study.estimate(study.pending()))
+    asked = len(clockwork.scored)
+    monkeypatch.setattr(clockwork, "sample", None)  # would raise
+    assert list(plan(tmp_path).estimate(plan(tmp_path).pending())) == first and len(clockwork.scored) == asked
+    with pytest.raises(TypeError):
+        list(plan(tmp_path, steps=21).estimate(plan(tmp_path, steps=21).pending()))
+
+
+def test_another_machine_measures_for_itself(clockwork: Clockwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    list(plan(tmp_path).estimate(plan(tmp_path).pending()))
+    asked = len(clockwork.scored)
+    monkeypatch.setattr("platform.node", lambda: "elsewhere")
+    list(plan(tmp_path).estimate(plan(tmp_path).pending()))
+    assert len(clockwork.scored) == 2 * asked
+
+
+def test_networks_of_one_kind_are_asked_once(clockwork: Clockwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(clockwork, "known_seconds", lambda job: 5.0)
+    study = plan(tmp_path)
+    assert [round(seconds) for seconds in study.estimate(study.pending())] == [1, 5]
+    assert len(clockwork.scored) == 2  # the first of two tasks, twice: to compile, and for the time
+
+
+@pytest.mark.parametrize("content", ["", "[1]", '{"a": "b"}', "{"])
+def test_a_damaged_memory_is_no_memory(content: str, clockwork: Clockwork, tmp_path: Path, nothing_remembered: Path):
+    nothing_remembered.parent.mkdir(parents=True)
+    nothing_remembered.write_text(content)
+    study = plan(tmp_path)
+    assert len(list(study.estimate(study.pending()))) == 2
+    assert len(estimates._read()) == 2
+
+
+def test_a_home_that_cannot_be_written_is_no_obstacle(
+    clockwork: Clockwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null/cache")
+    study = plan(tmp_path)
+    assert len(list(study.estimate(study.pending()))) == 2
