@@ -18,6 +18,7 @@ BOTTOM = {
         "environment",
         "errors",
         "events",
+        "files",
         "identity",
         "internals",
         "locks",
@@ -33,6 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     "environment": set(),
     "errors": set(),
     "events": {"errors"},
+    "files": {"errors"},
     "identity": set(),
     "internals": set(),
     "problems": set(),
@@ -56,7 +58,8 @@ ALLOWED: dict[str, set[str]] = {
     "locks": set(),
     "_progress": {"report"},
     "prove_command": {"errors"},  # the prover, it imports when it is called
-    "score_command": {*BOTTOM, "plugins", "suites"},
+    "score_command": {*BOTTOM, "plugins", "scoring", "suites"},
+    "scoring": {*BOTTOM, "languages", "plugins", "report", "store", "suites"},
     "cli": {
         *BOTTOM,
         *("_progress", "kept", "plugins", "prove_command", "report", "score_command", "store", "study", "suites"),

@@ -55,10 +55,12 @@ def test_two_files(capsys, monkeypatch, tmp_path: Path, test: str):
         ),
         (["pcfg_set", "localism", "FOLDER/wrong.tsv"], "Give the twin file"),
         (["pcfg_set", "locality", "FOLDER/wrong.tsv"], "Did you mean 'localism'"),
-        (["syntax", "adj_n_np", "FOLDER/wrong.tsv"], "The suite syntax scores no files of predictions. These do: "),
+        (["pcfg_set", "task_accuracy", "FOLDER/wrong.csv"], "the ending '.csv' is none of .jsonl"),
+        (["syntax", "adj_n_np", "FOLDER/wrong.tsv"], "a model is trained for one of them. Choose it: settings="),
     ],
 )
 def test_errors_say_what_is_wrong_and_where(capsys, monkeypatch, tmp_path: Path, arguments: list[str], text: str):
     write(tmp_path / "wrong.tsv", "copy A\tA\tA", "append A\tA\tA")
+    write(tmp_path / "wrong.csv")
     code, out, err = score(capsys, monkeypatch, *(part.replace("FOLDER", str(tmp_path)) for part in arguments))
     assert code != 0 and out == "" and text in err

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from humboldt import __version__
+from humboldt import __version__, files
 from humboldt._progress import Progress as Bar
 from humboldt._progress import progress
 from humboldt.errors import HumboldtError, Interrupted, MissingExtra, UsageError, is_out_of_memory
@@ -23,6 +23,7 @@ from humboldt.prove_command import prove
 from humboldt.report.tables import Table, as_csv, as_json, as_text
 from humboldt.report.words import counted, duration, file_size
 from humboldt.score_command import score
+from humboldt.settings import parse_assignments
 from humboldt.store import Store
 from humboldt.study import Study, plan, stop_on_interrupt
 from humboldt.suites import suites
@@ -176,24 +177,6 @@ def _planned(
     return plan(suite, tasks=tasks, models=models, preset=preset, seeds=seeds, settings=changes, out=out)
 
 
-def parse_assignments(assignments: Sequence[str], option: str = "--set") -> dict[str, str]:
-    """`["steps=100"]` to `{"steps": "100"}`.
-
-    >>> parse_assignments(["steps=100", "train_lengths=1,20"])
-    {'steps': '100', 'train_lengths': '1,20'}
-    """
-    parsed: dict[str, str] = {}
-    example = f"{option} {'steps=100' if option == '--set' else 'seed=0'}"
-    for assignment in assignments:
-        key, equals, value = (part.strip() for part in assignment.partition("="))
-        if not equals or not key:
-            raise UsageError(f"{option} got {assignment!r}, which is not of the form key=value. Write e.g. {example}.")
-        if parsed.get(key, value) != value:
-            raise UsageError(f"{option} {key} was given twice, as {parsed[key]!r} and as {value!r}. Give it once.")
-        parsed[key] = value
-    return parsed
-
-
 @app.command()
 def demo(out: Out = Path("demo-results")) -> None:
     """Every suite with its quick preset (or a part of it): the story in minutes."""
@@ -286,15 +269,21 @@ def data(
     suite: Annotated[str, typer.Argument(help="The suite, e.g. chomsky.")],
     task: Annotated[str, typer.Argument(help="The task, e.g. parity_check.")],
     split: Annotated[str | None, typer.Option(help="Which split, for suites that have them.")] = None,
-    count: Annotated[int, typer.Option(min=1, help="How many examples.")] = 10,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="How many examples. Default: 10; with --split and --output all.")
+    ] = None,
     length: Annotated[int | None, typer.Option(min=1, help="Input symbols per example.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same strings.")] = 0,
     after: Annotated[int | None, typer.Option(min=0, help="Strings that come next after this size (bliss).")] = None,
     format_: Annotated[str, typer.Option("--format", help="jsonl; bliss also has released.")] = "jsonl",
+    output: Annotated[
+        Path | None, typer.Option(help="Write a file: .jsonl, .tsv or .parquet, by its ending.", metavar="FILE")
+    ] = None,
+    preset: Annotated[str, typer.Option("--preset", help="Whose settings: paper or quick.")] = "paper",
     set_: Settings = [],  # noqa: B006
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """Print examples of a task as JSON lines: {"input": "...", "target": "..."}."""
+    """Print examples of a task as JSON lines, {"input": "...", "target": "..."}, or write them to a file."""
     settings: dict[str, str] = parse_assignments(set_)
     if after is not None:  # a suite that does not know these settings says so
         settings["after"] = str(after)
@@ -304,13 +293,21 @@ def data(
     its_suite = suites.get(suite)
     if not isinstance(its_suite, OffersData):
         raise UsageError(f"The suite {suite} does not print examples of its tasks.")
-    pairs = its_suite.data(task, split=split, count=count, length=length, seed=seed, settings=settings)
+    if output is not None and format_ != "jsonl":
+        raise UsageError(f"--format {format_} --output {output}: the ending of a file says its form. Leave one out.")
+    wanted = 10 if count is None and (output is None or split is None) else count
+    about = {"split": split, "count": wanted, "length": length, "seed": seed, "settings": settings, "preset": preset}
+    pairs = its_suite.data(task, **about)  # pyright: ignore[reportArgumentType]
     if format_ == "released":  # `#aabb#`, one per line, no newline at the end
         for number, (source, target) in enumerate(pairs):
             print("\n" * (number > 0) + "".join([*source, target[-1]]), end="")
         return
-    for source, target in pairs:
-        print(json.dumps({"input": " ".join(source), "target": " ".join(target)}, ensure_ascii=False))
+    rows = ({"input": " ".join(source), "target": " ".join(target)} for source, target in pairs)
+    if output is not None:
+        print(f"{counted(files.write(output, rows), 'example')} in `{output}`.", file=sys.stderr)
+        return
+    for row in rows:
+        print(files.json_line(row))
 
 
 @app.command()

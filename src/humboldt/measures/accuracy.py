@@ -58,6 +58,25 @@ def score(curve: LengthCurve, first: int, last: int) -> float:
     return float(np.mean(inside))
 
 
+def standard_error(correct: np.ndarray, counted: np.ndarray, lengths: np.ndarray) -> float:
+    """The standard error of the mean over lengths of the mean accuracy at each: what other test strings of the same
+    lengths could change. Arguments as in `accuracy_per_length`. With one string for each length it is not known, and 0.
+
+    >>> round(standard_error(np.array([1, 0, 1, 1]), np.ones(4), np.array([5, 5, 6, 6])), 4)
+    0.25
+    """
+    values, index = np.unique(lengths, return_inverse=True)
+    strings, shares = np.bincount(index), correct / counted
+    mean = np.bincount(index, shares) / strings
+    squares = np.bincount(index, (shares - mean[index]) ** 2) / np.maximum(strings - 1, 1)
+    return float(np.sqrt((squares / strings).sum()) / len(values))
+
+
+def normal_interval(value: float, error: float) -> tuple[float, float]:
+    """The 95% interval around a mean of shares."""
+    return max(0.0, value - 1.96 * error), min(1.0, value + 1.96 * error)
+
+
 @dataclass(frozen=True)
 class Summary:
     """What a table shows of an ensemble. `members` counts those with a score."""
