@@ -58,6 +58,7 @@ ALLOWED: dict[str, set[str]] = {
     "locks": set(),
     "_progress": {"report"},
     "prove_command": {"errors"},  # the prover, it imports when it is called
+    "batching": {*BOTTOM, "languages", "plugins", "suites", "training"},
     "score_command": {*BOTTOM, "plugins", "scoring", "suites"},
     "scoring": {*BOTTOM, "languages", "plugins", "report", "store", "suites"},
     "cli": {

@@ -1,4 +1,4 @@
-"""Anybody's model, scored with our strings and our code: oracles, constants, stores, wrong answers. No JAX is needed."""
+"""Anybody's model, scored with our strings and our code: oracles, constants, stores, wrong answers. Without JAX."""
 
 import subprocess
 import sys

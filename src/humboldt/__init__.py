@@ -2,6 +2,8 @@
 
 __version__ = "0.2.0"
 
+from humboldt.batching import batches as batches
+from humboldt.batching import symbols as symbols
 from humboldt.kept import load as load
 from humboldt.plugins import register as register
 from humboldt.scoring import Scorecard as Scorecard

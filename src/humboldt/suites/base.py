@@ -389,6 +389,12 @@ class AbstractSuite(ABC):
                 if not (sweep and self.is_repetition(self.restore(training), sweep)):
                     yield training, protocol
 
+    def trainings(
+        self, task: str, model: str, preset: str, changes: Mapping[str, Any]
+    ) -> Iterator[tuple[Training, Any]]:
+        """The trainings that a preset has of one task and model, each with its protocol."""
+        return self._trainings(task, model, self.preset(preset), changes)
+
     def _preset_changes(self, preset: Preset, task: str, model: str) -> dict[str, Any]:
         """What a preset changes for a cell. The models of the paper are all that it can speak for: others keep their
         own sizes."""
