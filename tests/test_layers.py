@@ -59,11 +59,24 @@ ALLOWED: dict[str, set[str]] = {
     "_progress": {"report"},
     "prove_command": {"errors"},  # the prover, it imports when it is called
     "batching": {*BOTTOM, "languages", "plugins", "suites", "training"},
+    "language_models": {"errors", "suites"},
+    "model_check": {*BOTTOM, "batching", "languages", "measures", "report", "scoring", "suites"},
     "score_command": {*BOTTOM, "plugins", "scoring", "suites"},
     "scoring": {*BOTTOM, "languages", "plugins", "report", "store", "suites"},
     "cli": {
         *BOTTOM,
-        *("_progress", "kept", "plugins", "prove_command", "report", "score_command", "store", "study", "suites"),
+        *(
+            "_progress",
+            "kept",
+            "model_check",
+            "plugins",
+            "prove_command",
+            "report",
+            "score_command",
+            "store",
+            "study",
+            "suites",
+        ),
     },
 }
 TOP = {"__init__", "__main__"}

@@ -18,7 +18,8 @@ from humboldt._progress import progress
 from humboldt.errors import HumboldtError, Interrupted, MissingExtra, UsageError, is_out_of_memory
 from humboldt.events import AbstractSink, Event, Progress
 from humboldt.kept import load
-from humboldt.plugins import load_files, load_installed
+from humboldt.model_check import ModelCheck, check_model
+from humboldt.plugins import attribute_of_file, load_files, load_installed
 from humboldt.prove_command import prove
 from humboldt.report.tables import Table, as_csv, as_json, as_text
 from humboldt.report.words import counted, duration, file_size
@@ -28,7 +29,7 @@ from humboldt.store import Store
 from humboldt.study import Study, plan, stop_on_interrupt
 from humboldt.suites import suites
 from humboldt.suites.base import Experiment
-from humboldt.suites.capabilities import OffersCheck, OffersData
+from humboldt.suites.capabilities import Conformance, OffersCheck, OffersData
 from humboldt.suites.reading import records as records_of
 from humboldt.suites.reading import stored, unknown_suite_tables
 from humboldt.suites.reading import tables as tables_of
@@ -312,26 +313,53 @@ def data(
 
 @app.command()
 def check(
-    suite: Annotated[str, typer.Argument(help="The suite, e.g. chomsky.")],
-    task: Annotated[str, typer.Argument(help="The task, e.g. parity_check.")],
-    file: Annotated[Path, typer.Argument(help='Somebody else\'s examples: JSON lines {"input": ..., "target": ...}.')],
+    suite: Annotated[str, typer.Argument(help="The suite, e.g. chomsky; or the word model.")],
+    task: Annotated[str, typer.Argument(help="The task, e.g. parity_check; of a model, FILE.py:NAME.")],
+    file: Annotated[
+        Path | None, typer.Argument(help='Somebody else\'s examples: JSON lines {"input": ..., "target": ...}.')
+    ] = None,
+    on: Annotated[str | None, typer.Option(help="SUITE/TASK that a model is checked on.")] = None,
+    preset: Annotated[str, typer.Option("--preset", help="Whose strings a model is checked on.")] = "quick",
+    set_: Settings = [],  # noqa: B006
     as_records: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """Say whether somebody else's examples of a task agree with our definition. Exit 1 if they do not."""
+    """Say whether somebody else's examples of a task agree with our definition, or whether a model can be scored.
+
+    Exit 1 if not.
+    """
+    load_files(plugin)
+    if suite == "model":
+        report, passed = _checked_model(task, on, preset, parse_assignments(set_))
+    else:
+        report, passed = _checked_examples(suite, task, file)
+    print(json.dumps(report.to_dict(), ensure_ascii=False) if as_records else str(report))
+    if not passed:
+        raise typer.Exit(1)
+
+
+def _checked_model(place: str, on: str | None, preset: str, changes: dict[str, str]) -> tuple[ModelCheck, bool]:
+    suite, slash, task = (on or "").partition("/")
+    if not slash:
+        raise UsageError(f"--on {on}: say what the model is for, as SUITE/TASK, e.g. --on chomsky/parity_check.")
+    model = attribute_of_file(place)
+    report = check_model(model, suite, task, name=place, preset=preset, settings=changes)
+    return report, report.passed
+
+
+def _checked_examples(suite: str, task: str, file: Path | None) -> tuple[Conformance, bool]:
+    if file is None:
+        raise UsageError(f"check {suite} {task}: there is no file of examples. Give one, as JSON lines.")
     try:
         lines = file.read_text(encoding="utf-8-sig").splitlines()  # a byte order mark is no part of the first line
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"`{file}` cannot be read: {error}. Give a text file of JSON lines.") from error
-    load_files(plugin)
     its_suite = suites.get(suite)
     if not isinstance(its_suite, OffersCheck):
         able = [name for name in suites.names() if isinstance(suites.get(name), OffersCheck)]
         raise UsageError(f"The suite {suite} has no conformance check. These have one: {', '.join(able)}.")
     report = its_suite.check(task, lines)
-    print(json.dumps(report.to_dict(), ensure_ascii=False) if as_records else str(report))
-    if not report.agrees:
-        raise typer.Exit(1)
+    return report, report.agrees
 
 
 app.command()(prove)

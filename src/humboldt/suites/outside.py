@@ -264,6 +264,15 @@ class OutsidePredictor(AbstractPredictor):
                 found[member, row, : len(ids)] = ids
         return found
 
+    def answers(self, inputs: Strings) -> list[tuple[str, ...]]:
+        """What the first member answers, as symbols: its answers as they are scored."""
+        names = {i: symbol for symbol, i in self._ids.items()}
+        answered = _answers(self.models[0]).answers(inputs, None)
+        return [
+            tuple(names[i] for i in self._encoded(answer, source).tolist())
+            for source, answer in zip(inputs, answered, strict=True)
+        ]
+
     def stepper(self, member: int, *, longest: int, most_memory: int) -> tuple[Any, int]:
         del longest, most_memory
         return stepper_of(self.models[member], self.alphabet)
