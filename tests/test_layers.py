@@ -61,12 +61,15 @@ ALLOWED: dict[str, set[str]] = {
     "batching": {*BOTTOM, "languages", "plugins", "suites", "training"},
     "language_models": {"errors", "suites"},
     "model_check": {*BOTTOM, "batching", "languages", "measures", "report", "scoring", "suites"},
+    "export": {*BOTTOM, "languages", "plugins", "scoring", "suites"},
+    "export_command": {"errors", "export", "plugins", "settings"},
     "score_command": {*BOTTOM, "plugins", "scoring", "suites"},
     "scoring": {*BOTTOM, "languages", "plugins", "report", "store", "suites"},
     "cli": {
         *BOTTOM,
         *(
             "_progress",
+            "export_command",
             "kept",
             "model_check",
             "plugins",

@@ -41,7 +41,7 @@ def reads_the_padding(inputs: list[list[str]]) -> list[list[str]]:
 
 
 def remembers_the_row_before(inputs: list[list[str]]) -> list[list[str]]:
-    before = [[]] + inputs[:-1]
+    before = [[], *inputs[:-1]]
     return [["a" if len(one) % 2 else "b"] * len(two) for one, two in zip(before, inputs, strict=True)]
 
 
@@ -73,9 +73,8 @@ def test_distributions():
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    (tmp_path / "mine.py").write_text(
-        "def good(inputs):\n    return [x[::-1] for x in inputs]\n\ndef bad(inputs):\n    return [x[:1] for x in inputs]\n"
-    )
+    functions = "def good(inputs):\n    return [x[::-1] for x in inputs]\n"
+    (tmp_path / "mine.py").write_text(f"{functions}\ndef bad(inputs):\n    return [x[:1] for x in inputs]\n")
 
     def run(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["humboldt", "check", "model", *arguments])

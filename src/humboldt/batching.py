@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from humboldt.errors import UsageError, unknown_name
 from humboldt.languages import Batch, ProblemKind, tasks
 from humboldt.plugins import load_installed
-from humboldt.settings import Role, check_known, fields, words
+from humboldt.settings import check_known, fields, words
 from humboldt.suites import suites
 from humboldt.suites.base import OUTSIDE, AbstractSuite, Parts
 from humboldt.suites.outside import BOUNDARY
@@ -114,12 +114,8 @@ def _parts(suite: AbstractSuite, task: str, model: str | None, preset: str, chan
     name = f"{OUTSIDE}/any" if model is None else model
     classes = suite.settings_classes(task, name)
     check_known(changes, [*classes, tasks.get(f"{suite.name}/{task}")])
-    each = {field.name for cls in classes for field in fields(cls) if field.role is Role.EACH}
-    single = {
-        key: (value,) if key in each and isinstance(value, int | float) else value for key, value in changes.items()
-    }
     found: dict[str, tuple[Any, Any]] = {}
-    for training, protocol in suite.trainings(task, name, preset, single):
+    for training, protocol in suite.trainings(task, name, preset, changes):
         of_data = {key: value for key, value in training.flat.items() if key not in training.setting["model"]}
         found.setdefault(str(of_data), (training, protocol))
     if len(found) > 1:

@@ -17,6 +17,7 @@ from humboldt._progress import Progress as Bar
 from humboldt._progress import progress
 from humboldt.errors import HumboldtError, Interrupted, MissingExtra, UsageError, is_out_of_memory
 from humboldt.events import AbstractSink, Event, Progress
+from humboldt.export_command import export
 from humboldt.kept import load
 from humboldt.model_check import ModelCheck, check_model
 from humboldt.plugins import attribute_of_file, load_files, load_installed
@@ -42,6 +43,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(score)
+app.command()(export)
 
 
 def _folder(text: str) -> Path:

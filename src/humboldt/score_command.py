@@ -45,7 +45,7 @@ def score(
     if its_own:
         result = its_suite.score_file(FileRequest(task, file, twin, changes, preset))
         if out is not None:
-            models = [Looked(path, *([twin] if twin else [])) for path in file]
+            models = [one for path in file for one in Looked.read(path, *([twin] if twin else []))]
             possible = [e for e in FROM_OUTPUTS if e in _evaluations(suite, task)]
             if not possible:
                 raise UsageError(

@@ -141,7 +141,9 @@ def changed(values: S, changes: Mapping[str, Any]) -> S:
 
 
 def typed_value(field: Field, value: Any) -> Any:
-    """A checked value, given as such or as text."""
+    """A checked value, given as such or as text; of a setting with a training for each value, one value will do."""
+    if field.role is Role.EACH and isinstance(value, int | float):
+        value = (value,)
     return from_text(field, value) if isinstance(value, str) else checked(field, value)
 
 

@@ -440,11 +440,7 @@ class AbstractSuite(ABC):
                 about = "how our own models are trained" if key in settings.names(self.protocol) else "nothing here"
                 hint = f"{key} says {about}; the data and the tests have: {', '.join(sorted(names))}."
                 raise unknown_name("setting of data or tests", key, names, hint=hint)
-        each = {f.name for f in known if f.role is Role.EACH}
-        single = {
-            key: (value,) if key in each and isinstance(value, int | float) else value for key, value in changes.items()
-        }
-        return list(self._trainings(task, f"{OUTSIDE}/{name}", self.preset(preset), single))
+        return list(self._trainings(task, f"{OUTSIDE}/{name}", self.preset(preset), changes))
 
     def versions(self, task: str, model: str) -> dict[str, Version]:
         """Of a task and a model, as they are today."""

@@ -4,7 +4,7 @@ The suites score it with the code that scores our own members, on the same strin
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from humboldt.languages import Alphabet, Batch, ProblemKind
 from humboldt.measures.bliss import FromPrefixes, Stepper, check_distributions
 from humboldt.training.base import AbstractPredictor, AbstractProblem
 
-UNKNOWN = "<unk>"  # a symbol that a task does not have
+NO_SYMBOLS = ("<unk>", "<s>")  # tokens of sequence-to-sequence models that are no symbols of a task: always wrong
 BOUNDARY = "#"  # begins and ends every string of a next-symbol model
 STEPPER_ROWS, PREFIX_ROWS = 16_384, 1_024  # that are asked about at once
 SHOWN = 100  # characters of an example, in an error
@@ -171,32 +171,36 @@ class Recorded(AbstractAnswers):
 
 
 class Looked(AbstractAnswers):
-    """A file of predictions in any order, all in memory: for tests that ask in an order of their own."""
+    """Predictions in any order, all in memory: for tests that ask in an order of their own."""
 
-    def __init__(self, *paths: Path) -> None:
-        self.names = " and ".join(path.name for path in paths)
-        self._found: dict[str, tuple[str, Any]] = {}
+    def __init__(self, name: str, found: Mapping[str, "Placed"]) -> None:
+        self.name, self._found = name, found
+
+    @classmethod
+    def read(cls, *paths: Path) -> "list[Looked]":
+        """Files of one model; of several members, where rows have a field `seed`."""
+        name = " and ".join(path.name for path in paths)
+        by_seed: dict[Any, dict[str, Placed]] = {}
         for path in paths:
             for row in files.read(path, ("input", "prediction")):
-                source = row.fields["input"]
-                if source in self._found and self._found[source][1] != row.fields["prediction"]:
+                source, found = row.fields["input"], by_seed.setdefault(row.fields.get("seed"), {})
+                if source in found and found[source].answer != row.fields["prediction"]:
                     raise UsageError(
-                        f"{row.place}: the input {_short(source)} has another prediction in {self._found[source][0]}. "
+                        f"{row.place}: the input {_short(source)} has another prediction in {found[source].place}. "
                         "Give one."
                     )
-                self._found[source] = row.place, row.fields["prediction"]
+                found[source] = Placed(row.place, row.fields["prediction"])
+        return [cls(name, found) for found in by_seed.values()]
 
     def answers(self, inputs: Strings, targets: Sequence[Sequence[str]] | None) -> Sequence[Any]:
         del targets
-        found = []
+        answers = []
         for wanted in inputs:
             text = " ".join(wanted)
             if text not in self._found:
-                raise UsageError(
-                    f"{self.names} has no prediction for the test string {_short(text)}. Give all of them."
-                )
-            found.append(Placed(*self._found[text]))
-        return found
+                raise UsageError(f"{self.name} has no prediction for the test string {_short(text)}. Give all of them.")
+            answers.append(self._found[text])
+        return answers
 
 
 @dataclass(frozen=True)
@@ -219,8 +223,8 @@ class OutsidePredictor(AbstractPredictor):
         self.covers = next((model.covers for model in self.models if isinstance(model, Recorded)), None)
         self._names = np.array(problem.symbols, object)
         self._ids = {symbol: i for i, symbol in enumerate(alphabet.symbols)}
-        if problem.output_size > len(alphabet) + 1:  # as in the bias suite, whose vocabulary has symbols without name
-            self._ids[UNKNOWN] = len(alphabet) + 1
+        if problem.output_size > len(alphabet) + 1:  # our own members may say such things, too
+            self._ids |= dict.fromkeys(NO_SYMBOLS, len(alphabet) + 1)
 
     def take(self, members: Sequence[int]) -> "OutsidePredictor":
         return OutsidePredictor(self.problem, self.alphabet, [self.models[member] for member in members])

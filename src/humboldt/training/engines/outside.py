@@ -1,7 +1,7 @@
 """The engine of models that were trained elsewhere: it trains nothing. It gives their results a place in the store."""
 
 from collections.abc import Sequence
-from typing import Literal, NoReturn
+from typing import ClassVar, Literal, NoReturn
 
 from humboldt.checkpoints import Checkpoints
 from humboldt.environment import environment
@@ -22,6 +22,7 @@ class Outside:
     asked: Literal["answers", "probabilities"] = setting(
         "answers", "what it was asked for: answers, or which of two strings is more probable"
     )
+    toolkit: ClassVar[str] = "opennmt"  # its target tokens have a start mark, which an outside model may say, too
 
 
 class OutsideEngine(AbstractEngine):
