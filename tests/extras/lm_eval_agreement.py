@@ -23,7 +23,7 @@ from humboldt.language_models import causal_lm
 from humboldt.languages import Alphabet, tasks
 from humboldt.measures.pcfg_set import File, score_predictions
 
-TASK = "adj_n_np"
+TASK = "np_n_vp_n"
 SYNTAX = {"terminals": 2, "train": 300, "validation": 4, "test": 60, "long": 40}
 PCFG: dict[str, Any] = {"size": 1200, "letters": 60, "deepest": 2, "naturalised": False}
 CHOMSKY = {"test_lengths": (41, 43), "strings_per_length": 6}
