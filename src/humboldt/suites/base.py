@@ -214,8 +214,10 @@ class AbstractSuite(ABC):
     # What a suite may write.
 
     def problem(self, parts: Parts, members: Sequence[Member]) -> AbstractProblem:
-        """What members are trained on. Suites whose members need more than a seed to be trained write it."""
-        return self.job(parts, members).problem
+        """What members are trained on, which may have been trained elsewhere. Suites whose problem depends on the
+        members write it, and those that can make it without a job."""
+        del members
+        return self.job(parts, self.members(parts)[:1]).problem
 
     def outside_member(self, seed: int) -> Member:
         """A member that was trained elsewhere."""

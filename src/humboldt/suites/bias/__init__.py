@@ -87,6 +87,9 @@ class Bias(AbstractSuite, OffersData, OffersScore):
     def score(self, scoring: Scoring) -> list[Scored]:
         return score(scoring)
 
+    def problem(self, parts: Parts, members: Sequence[Member]) -> RuleLearning:
+        return RuleLearning(parts.task, parts.protocol, members)
+
     def outside_member(self, seed: int) -> Member:
         return {"seed": seed, "rule": "", "block": 0}
 
