@@ -11,7 +11,7 @@ from humboldt.errors import UsageError, unknown_name
 from humboldt.identity import Evaluation, Member, Training
 from humboldt.languages import ProblemKind, tasks
 from humboldt.languages.chomsky._base import AbstractTransduction
-from humboldt.measures.accuracy import VERSION, accuracy_per_length, normal_interval, score, standard_error
+from humboldt.measures.accuracy import VERSION, LengthTally, normal_interval, score
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Parts, Probe, Reading, Request, Scored, Scoring
@@ -61,23 +61,17 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
 
     def score(self, scoring: Scoring) -> list[Scored]:
         protocol: LengthGeneralisation = scoring.parts.protocol
-        total = len(protocol.scored_lengths()) * protocol.strings_per_length
-        correct, counted, lengths = [], [], []
-        batches = Transduction(scoring.parts.task, protocol).test_batches()
-        for number, (row_lengths, row_counts, batch) in enumerate(batches):
-            real = row_lengths > 0
-            correct.append(scoring.predictor.correct(batch, number=number)[:, real])
-            counted.append(row_counts[real])
-            lengths.append(row_lengths[real])
-            scoring.sink.scored(sum(map(len, lengths)), total)
-        symbols, of_rows = np.concatenate(counted), np.concatenate(lengths)
+        lengths, pooled = protocol.scored_lengths(), protocol.pooled_accuracy
+        tally, done = LengthTally(lengths, len(scoring.members), pooled=pooled), 0
+        for number, (of_rows, counted, batch) in enumerate(Transduction(scoring.parts.task, protocol).test_batches()):
+            real = of_rows > 0
+            tally.add(scoring.predictor.correct(batch, number=number)[:, real], counted[real], of_rows[real])
+            done += int(real.sum())
+            scoring.sink.scored(done, len(lengths) * protocol.strings_per_length)
         scored = []
-        for row in np.concatenate(correct, 1):
-            curve = accuracy_per_length(row, symbols, of_rows, pooled=protocol.pooled_accuracy)
+        for curve, error in zip(tally.curves(), tally.standard_errors().tolist(), strict=True):
             detail = {"lengths": list(curve.lengths), "accuracy": list(curve.accuracy)}
-            more: dict[str, Any] = {"accuracy_per_length": detail}
-            if not protocol.pooled_accuracy:
-                more["standard_error"] = standard_error(row, symbols, of_rows)
+            more: dict[str, Any] = {"accuracy_per_length": detail} | ({} if pooled else {"standard_error": error})
             scored.append(({"score": score(curve, *protocol.test_lengths)}, more))
         return scored
 
