@@ -31,7 +31,8 @@ def test_minimal_pairs(tmp_path: Path):
         ("humboldt_syntax_adj_n_np_in", 12),
         ("humboldt_syntax_adj_n_np_out", 8),
     ]
-    language: Any = tasks.get("syntax/adj_n_np")(terminals=2)
+    make: Any = tasks.get("syntax/adj_n_np")
+    language = make(terminals=2)
     for one in found:
         asked = config(tmp_path / f"{one.name}.yaml")
         assert asked["output_type"] == "multiple_choice" and asked["num_fewshot"] == 2

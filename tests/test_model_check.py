@@ -52,7 +52,8 @@ def test_answers():
     assert "asked twice" in failed(Draws())
     assert failed(reads_the_padding) == {"each alone"}
     assert failed(remembers_the_row_before) == {"other order", "each alone"}
-    language: Any = tasks.get("syntax/adj_n_np")(terminals=2)
+    make: Any = tasks.get("syntax/adj_n_np")
+    language = make(terminals=2)
     assert failed(lambda inputs: [language.accepts(x) for x in inputs], "syntax", "adj_n_np", train=20) == set()
     assert failed(lambda inputs: [0.5 for x in inputs], "syntax", "adj_n_np", train=20) == {"answers"}
 

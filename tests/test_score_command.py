@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,6 +58,9 @@ def test_two_files(capsys, monkeypatch, tmp_path: Path, test: str):
         (["pcfg_set", "localism", "FOLDER/wrong.tsv"], "Give the twin file"),
         (["pcfg_set", "locality", "FOLDER/wrong.tsv"], "Did you mean 'localism'"),
         (["pcfg_set", "task_accuracy", "FOLDER/wrong.csv"], "the ending '.csv' is none of .jsonl"),
+        (["chomsky", "parity_check", "FOLDER/wrong.tsv", "--split", "test"], "It has one. Leave --split out."),
+        (["syntax", "adj_n_np", "FOLDER/wrong.tsv", "--split", "tset"], "Did you mean 'test'"),
+        (["bliss", "an_bn", "FOLDER/wrong.tsv"], "--set factors=1"),
         (["syntax", "adj_n_np", "FOLDER/wrong.tsv"], "a model is trained for one of them. Choose it: settings="),
     ],
 )
@@ -138,7 +142,8 @@ def test_syntax_all_splits_or_one(capsys, monkeypatch, tmp_path: Path):
 
 
 def test_bias_files_and_seeds(capsys, monkeypatch, tmp_path: Path):
-    task = tasks.get("bias/count_or_memorization")(l=10)
+    make: Any = tasks.get("bias/count_or_memorization")
+    task = make(l=10)
 
     def said(rule: str, **fields: object) -> list[dict]:
         inputs = [*task.holdout_inputs, *task.training_targets]
@@ -174,7 +179,7 @@ def test_bias_files_and_seeds(capsys, monkeypatch, tmp_path: Path):
 
 
 def bliss_rows(path: Path, count: int) -> list[dict]:
-    language = tasks.get("bliss/an_bn")()
+    language: Any = tasks.get("bliss/an_bn")()
     rows = []
     for row in list(files.read(path))[:count]:
         symbols = row.fields["input"].split()

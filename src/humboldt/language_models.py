@@ -35,7 +35,7 @@ def causal_lm(model: Any, token_ids: Mapping[str, int], symbols: Sequence[str], 
 
     def _read(strings: Strings) -> list[np.ndarray]:
         with named_extras():
-            import torch
+            import torch  # pyright: ignore[reportMissingImports]
         longest = max(map(len, strings))
         ids = torch.full((len(strings), longest), tokens_of[0])
         mask = torch.zeros((len(strings), longest), dtype=torch.long)

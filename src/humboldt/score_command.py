@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from humboldt.errors import UsageError
+from humboldt.errors import UsageError, unknown_name
 from humboldt.plugins import load_files
 from humboldt.scoring import score as score_model
 from humboldt.settings import parse_assignments
@@ -56,6 +56,11 @@ def score(
     else:
         if twin is not None:
             raise UsageError(f"--twin {twin}: {suite} has no test that compares two outputs. Leave it out.")
+        known = ("scored", *its_suite.test_sets) if its_suite.test_sets else ()
+        if split is not None and split not in known:
+            raise unknown_name(
+                f"test set of {suite}", split, known, hint="" if known else "It has one. Leave --split out."
+            )
         covers = None if split in (None, "scored") else (split,)
         if covers and out is not None:
             raise UsageError(f"--split {split} --out {out}: a table needs all splits. Score --split scored.")

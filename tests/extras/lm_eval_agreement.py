@@ -3,6 +3,7 @@
 `python lm_eval_agreement.py FOLDER`, with Humboldt on the path.
 """
 
+# pyright: reportMissingImports=false
 import json
 import sys
 from pathlib import Path

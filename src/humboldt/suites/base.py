@@ -182,6 +182,7 @@ class AbstractSuite(ABC):
     headline: ClassVar[str]  # the measure that says which members are best; more is better
     evaluation: ClassVar[tuple[str, int]]  # name and version of the evaluation that every training gets
     format: ClassVar[int] = 2  # of stored settings; grows when one is renamed or removed, see `upgrade`
+    test_sets: ClassVar[tuple[str, ...]] = ()  # where there are several: a file of predictions may be of one of them
     told: ClassVar[tuple[str, ...]] = ()  # settings that a table's own rows and columns tell
     told_of_members: ClassVar[tuple[str, ...]] = ()  # of what members differ in, what a table tells
 

@@ -43,6 +43,7 @@ class Syntax(AbstractSuite, OffersData):
     demo = Request(("nested_dependency",), ("lstm",))
     headline = "validation"
     evaluation = ("accuracy", VERSION)
+    test_sets = tuple(SCORED)
     told = ("terminals", "distribution")
 
     def make_task(self, name: str, protocol: PseudoLanguages, options: Mapping[str, Any]) -> AbstractTask:
