@@ -35,3 +35,20 @@ def test_what_an_experiment_costs_on_ray_is_what_the_record_holds():
         f"{here['milliseconds_each']:.0f}",
         f"{memory[0]}, {memory[-1]}",
     ]
+
+
+def test_what_is_said_of_scoring_a_file_is_what_was_measured():
+    record = load("benchmarks/records/score_file-cpu.json")
+    (table,) = [rows for rows in tables(ROOT / "benchmarks/README.md") if rows[0][0] == "100,000"]
+    for row, measured in zip(table, record["results"], strict=True):
+        assert row == [
+            f"{measured['predictions']:,}",
+            f"{measured['file_MB']} MB",
+            str(measured["seconds"]),
+            str(measured["processor_seconds"]),
+            f"{measured['memory_MB']} MB",
+        ]
+    million = record["results"][-1]
+    assert million["predictions"] == 1_000_000 and million["seconds"] < 60 and million["memory_MB"] < 300
+    said = f"1,000,000 predictions take {million['seconds']:.0f} s and {million['memory_MB']} MB"
+    assert said in (ROOT / "docs/score.md").read_text(encoding="utf-8")

@@ -18,6 +18,7 @@ from kept_support import fill
 from suite_support import write_schema_1
 
 from humboldt import cli
+from humboldt.settings import parse_assignments
 
 SETTINGS = {
     "steps": "1200",
@@ -402,5 +403,5 @@ def test_check_says_how_somebody_elses_task_differs(tmp_path: Path, call: Call):
 
 
 def test_assignments():
-    assert cli.parse_assignments([" steps = 3 ", "a=b=c", "empty="]) == {"steps": "3", "a": "b=c", "empty": ""}
-    assert cli.parse_assignments(["steps=3", "steps=3"]) == {"steps": "3"}
+    assert parse_assignments([" steps = 3 ", "a=b=c", "empty="]) == {"steps": "3", "a": "b=c", "empty": ""}
+    assert parse_assignments(["steps=3", "steps=3"]) == {"steps": "3"}

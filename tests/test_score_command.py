@@ -3,10 +3,12 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from humboldt import cli
+from humboldt import cli, files
+from humboldt.languages import tasks
 
 HEADER = "source\ttarget\tprediction"
 
@@ -55,10 +57,161 @@ def test_two_files(capsys, monkeypatch, tmp_path: Path, test: str):
         ),
         (["pcfg_set", "localism", "FOLDER/wrong.tsv"], "Give the twin file"),
         (["pcfg_set", "locality", "FOLDER/wrong.tsv"], "Did you mean 'localism'"),
-        (["syntax", "adj_n_np", "FOLDER/wrong.tsv"], "The suite syntax scores no files of predictions. These do: "),
+        (["pcfg_set", "task_accuracy", "FOLDER/wrong.csv"], "the ending '.csv' is none of .jsonl"),
+        (["chomsky", "parity_check", "FOLDER/wrong.tsv", "--split", "test"], "It has one. Leave --split out."),
+        (["syntax", "adj_n_np", "FOLDER/wrong.tsv", "--split", "tset"], "Did you mean 'test'"),
+        (["bliss", "an_bn", "FOLDER/wrong.tsv"], "--set factors=1"),
+        (["syntax", "adj_n_np", "FOLDER/wrong.tsv"], "a model is trained for one of them. Choose it: settings="),
     ],
 )
 def test_errors_say_what_is_wrong_and_where(capsys, monkeypatch, tmp_path: Path, arguments: list[str], text: str):
     write(tmp_path / "wrong.tsv", "copy A\tA\tA", "append A\tA\tA")
+    write(tmp_path / "wrong.csv")
     code, out, err = score(capsys, monkeypatch, *(part.replace("FOLDER", str(tmp_path)) for part in arguments))
     assert code != 0 and out == "" and text in err
+
+
+def lines(path: Path, rows: list[dict]) -> Path:
+    files.write(path, rows)
+    return path
+
+
+def data(capsys, monkeypatch, *arguments: object) -> str:
+    monkeypatch.setattr(sys, "argv", ["humboldt", "data", *map(str, arguments)])
+    with pytest.raises(SystemExit) as leaving:
+        cli.main()
+    captured = capsys.readouterr()
+    assert not leaving.value.code, captured.err
+    return captured.err
+
+
+def answered(path: Path, **fields: object) -> list[dict]:
+    return [{**row.fields, "prediction": row.fields["target"], **fields} for row in files.read(path)]
+
+
+CHOMSKY = ("--set", "test_lengths=41,43", "--set", "strings_per_length=4")
+SYNTAX = ("--set", "terminals=2", "--set", "train=40", "--set", "validation=4", "--set", "test=6", "--set", "long=6")
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "tsv", "parquet"])
+def test_the_test_strings_come_back_scored(capsys, monkeypatch, tmp_path: Path, ending: str):
+    test = tmp_path / f"test.{ending}"
+    told = data(capsys, monkeypatch, "chomsky", "reverse_string", "--split", "test", *CHOMSKY, "--output", test)
+    assert told == f"12 examples in `{test}`.\n"
+    mine = lines(tmp_path / f"mine.{ending}", answered(test))
+    code, out, _ = score(capsys, monkeypatch, "chomsky", "reverse_string", mine, *CHOMSKY)
+    (reading,) = json.loads(out)["readings"]
+    assert code == 0 and (reading["value"], reading["n"], reading["chance"]) == (1.0, 12, 0.5)
+    assert set(reading["breakdown"]["length"]) == {"41", "42", "43"} and reading["published"][0]["model"] == "RNN"
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda rows: rows[:5], "ends after 5 predictions, and test string 6 is"),
+        (lambda rows: [*rows[:2], rows[3], rows[2], *rows[4:]], "line 3: the input is"),
+        (lambda rows: [*rows[:2], rows[3], rows[2], *rows[4:]], "the due one is in line 4"),
+        (lambda rows: [*rows[:3], rows[2], *rows[3:]], "It stands in line 3 already"),
+        (lambda rows: [*rows[:3], *rows[4:]], "line 4: the input is"),
+        (lambda rows: [*rows[:3], *rows[4:]], "no later line has the due one"),
+        (lambda rows: [*rows[:3], {**rows[3], "input": "a b"}, *rows[4:]], "line 4: the input is 'a b', but"),
+        (lambda rows: [*rows, rows[0]], "line 13: all 12 test strings have their prediction"),
+        (lambda rows: [{**rows[0], "prediction": "a c"}, *rows[1:]], "line 1: for the input"),
+        (lambda rows: [{**rows[0], "target": "a"}, *rows[1:]], "line 1: the target is 'a', but that of"),
+        (lambda rows: [{**rows[0], "prediction": None}, *rows[1:]], "line 1: the prediction is missing"),
+    ],
+)
+def test_lines_that_do_not_fit_are_named(capsys, monkeypatch, tmp_path: Path, change, text: str):
+    test = tmp_path / "test.jsonl"
+    data(capsys, monkeypatch, "chomsky", "reverse_string", "--split", "test", *CHOMSKY, "--output", test)
+    mine = lines(tmp_path / "mine.jsonl", change(answered(test)))
+    code, out, err = score(capsys, monkeypatch, "chomsky", "reverse_string", mine, *CHOMSKY)
+    assert code == 2 and out == "" and text in err
+
+
+def test_syntax_all_splits_or_one(capsys, monkeypatch, tmp_path: Path):
+    for split, measures in (("scored", ["validation", "in_dist", "out_of_dist"]), ("long", ["out_of_dist"])):
+        test = tmp_path / f"{split}.jsonl"
+        data(capsys, monkeypatch, "syntax", "adj_n_np", "--split", split, *SYNTAX, "--output", test)
+        mine = lines(tmp_path / "mine.jsonl", answered(test))
+        code, out, _ = score(capsys, monkeypatch, "syntax", "adj_n_np", mine, *SYNTAX, "--split", split)
+        assert code == 0
+        assert {r["measure"]: r["value"] for r in json.loads(out)["readings"]} == dict.fromkeys(measures, 1.0)
+    code, _, err = score(capsys, monkeypatch, "syntax", "adj_n_np", mine, *SYNTAX, "--split", "long", "--out", tmp_path)
+    assert code == 2 and "a table needs all splits" in err
+
+
+def test_bias_files_and_seeds(capsys, monkeypatch, tmp_path: Path):
+    make: Any = tasks.get("bias/count_or_memorization")
+    task = make(l=10)
+
+    def said(rule: str, **fields: object) -> list[dict]:
+        inputs = [*task.holdout_inputs, *task.training_targets]
+        return [{"input": " ".join(x), "prediction": " ".join(task.output(rule, x)), **fields} for x in inputs]
+
+    chosen = "bias", "count_or_memorization"
+    paths = [lines(tmp_path / f"{i}.jsonl", said(rule)) for i, rule in enumerate(["count", "count", "mem"])]
+    together = lines(tmp_path / "all.jsonl", [*said("count", seed=0), *said("count", seed=1), *said("mem", seed=2)])
+    found = []
+    for files_ in (paths, [together]):
+        code, out, _ = score(
+            capsys, monkeypatch, *chosen, *files_, "--set", "l=10", "--out", tmp_path / str(len(files_))
+        )
+        assert code == 0
+        found.append(json.loads(out))
+    assert found[0] == found[1]
+    rules = {rule["rule"]: rule for rule in found[0]["agreement"]["rules"]}
+    assert (rules["count"]["agreeing"], rules["mem"]["agreeing"], rules["count"]["members"]) == (2, 1, 3)
+    assert 0 < rules["count"]["interval"]["low"] < 2 / 3 < rules["count"]["interval"]["high"] < 1
+
+    nats = [
+        {"input": " ".join(x), "rule": rule, "nats": 1.5 if rule == "mem" else 0.5, "seed": seed}
+        for rule in task.rules
+        for x in task.holdout_inputs
+        for seed in (0, 1)
+    ]
+    code, out, _ = score(capsys, monkeypatch, *chosen, lines(tmp_path / "nats.tsv", nats), "--set", "l=10")
+    lengths = {rule["rule"]: rule["nats"] for rule in json.loads(out)["everyone"]["rules"]}
+    assert lengths == {"count": 0.5 * len(task.holdout_inputs), "mem": 1.5 * len(task.holdout_inputs)}
+    nats[3]["nats"] = "nan"
+    code, _, err = score(capsys, monkeypatch, *chosen, lines(tmp_path / "nats.tsv", nats), "--set", "l=10")
+    assert code == 2 and "nats.tsv, line 5: `nats` is 'nan'" in err
+
+
+def bliss_rows(path: Path, count: int) -> list[dict]:
+    language: Any = tasks.get("bliss/an_bn")()
+    rows = []
+    for row in list(files.read(path))[:count]:
+        symbols = row.fields["input"].split()
+        steps = [language.next_distribution(symbols[1 : n + 1]).tolist() for n in range(len(symbols))]
+        rows.append({**row.fields, "prediction": steps})
+    return rows
+
+
+def test_bliss_says_how_far_a_file_goes(capsys, monkeypatch, tmp_path: Path):
+    chosen, small = ("bliss", "an_bn"), ("--set", "factors=1", "--set", "order=1")
+    test = tmp_path / "test.jsonl"
+    data(capsys, monkeypatch, *chosen, "--split", "test", *small, "--output", test)
+    for count, everything in ((10, True), (4, False)):
+        mine = lines(tmp_path / "mine.jsonl", bliss_rows(test, count))
+        _, out, _ = score(capsys, monkeypatch, *chosen, mine, *small)
+        found = json.loads(out)
+        assert (found["strings"], found["of"], found["covers_all"]) == (count, 10, everything)
+        assert all(each["met_over_test_set"] for each in found["scores"])
+        last = list(files.read(test))[count - 1].fields["input"]
+        assert found["largest_n"] == last.count("a")
+    rows = bliss_rows(test, 4)
+
+    def refused(change) -> str:
+        wrong = json.loads(json.dumps(rows))
+        change(wrong)
+        code, _, err = score(capsys, monkeypatch, *chosen, lines(tmp_path / "wrong.jsonl", wrong), *small)
+        assert code == 2
+        return err
+
+    assert "line 2: the input is" in refused(lambda r: r.pop(1))
+    assert "line 1: After '#' the model's distribution" in refused(
+        lambda r: r[0]["prediction"].__setitem__(0, [1, 1, 0])
+    )
+    assert "line 3: the prediction has shape" in refused(lambda r: r[2]["prediction"].pop())
+    assert "another distribution" in refused(lambda r: r[3]["prediction"].__setitem__(1, [0, 1, 0]))

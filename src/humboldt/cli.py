@@ -13,23 +13,26 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
-from humboldt import __version__, listing
+from humboldt import __version__, files, listing
 from humboldt._progress import Shown, progress
 from humboldt.cluster.executor import Ray
 from humboldt.errors import HumboldtError, Interrupted, UsageError
 from humboldt.execution import AbstractExecutor, Here
+from humboldt.export_command import export
 from humboldt.kept import load
 from humboldt.merging import merge
+from humboldt.model_check import ModelCheck, check_model
 from humboldt.planning import Planned, announce, slurm_script
-from humboldt.plugins import load_files, load_installed
+from humboldt.plugins import attribute_of_file, load_files, load_installed
 from humboldt.prove_command import prove
 from humboldt.report.tables import Table, as_csv, as_json, as_text, write_records
 from humboldt.report.words import counted, file_size
 from humboldt.score_command import score
+from humboldt.settings import parse_assignments
 from humboldt.store import Store
 from humboldt.study import Study, plan, stop_on_interrupt
 from humboldt.suites import suites
-from humboldt.suites.capabilities import OffersCheck, OffersData
+from humboldt.suites.capabilities import Conformance, OffersCheck, OffersData
 from humboldt.suites.long_form import curve_rows, member_rows
 from humboldt.suites.reading import chosen, stored, unknown_suite_tables
 from humboldt.suites.reading import records as records_of
@@ -42,6 +45,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(score)
+app.command()(export)
 
 
 def _folder(text: str) -> Path:
@@ -242,24 +246,6 @@ def _planned(
     return plan(suite, **names, preset=preset, seeds=seeds, settings=changes, out=out)
 
 
-def parse_assignments(assignments: Sequence[str], option: str = "--set") -> dict[str, str]:
-    """`["steps=100"]` to `{"steps": "100"}`.
-
-    >>> parse_assignments(["steps=100", "train_lengths=1,20"])
-    {'steps': '100', 'train_lengths': '1,20'}
-    """
-    parsed: dict[str, str] = {}
-    example = f"{option} {'steps=100' if option == '--set' else 'seed=0'}"
-    for assignment in assignments:
-        key, equals, value = (part.strip() for part in assignment.partition("="))
-        if not equals or not key:
-            raise UsageError(f"{option} got {assignment!r}, which is not of the form key=value. Write e.g. {example}.")
-        if parsed.get(key, value) != value:
-            raise UsageError(f"{option} {key} was given twice, as {parsed[key]!r} and as {value!r}. Give it once.")
-        parsed[key] = value
-    return parsed
-
-
 @app.command()
 def demo(out: Out = Path("demo-results")) -> None:
     """Every suite with its quick preset (or a part of it): the story in minutes."""
@@ -379,15 +365,21 @@ def data(
     suite: Annotated[str, typer.Argument(help="The suite, e.g. chomsky.")],
     task: Annotated[str, typer.Argument(help="The task, e.g. parity_check.")],
     split: Annotated[str | None, typer.Option(help="Which split, for suites that have them.")] = None,
-    count: Annotated[int, typer.Option(min=1, help="How many examples.")] = 10,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="How many examples. Default: 10; with --split and --output all.")
+    ] = None,
     length: Annotated[int | None, typer.Option(min=1, help="Input symbols per example.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same strings.")] = 0,
     after: Annotated[int | None, typer.Option(min=0, help="Strings that come next after this size (bliss).")] = None,
     format_: Annotated[str, typer.Option("--format", help="jsonl; bliss also has released.")] = "jsonl",
+    output: Annotated[
+        Path | None, typer.Option(help="Write a file: .jsonl, .tsv or .parquet, by its ending.", metavar="FILE")
+    ] = None,
+    preset: Annotated[str, typer.Option("--preset", help="Whose settings: paper or quick.")] = "paper",
     set_: Settings = [],  # noqa: B006
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """Print examples of a task as JSON lines: {"input": "...", "target": "..."}."""
+    """Print examples of a task as JSON lines, {"input": "...", "target": "..."}, or write them to a file."""
     settings: dict[str, str] = parse_assignments(set_)
     load_files(plugin)
     its_suite = suites.get(suite)
@@ -399,37 +391,72 @@ def data(
             if name not in its_suite.data_options:
                 raise UsageError(f"--{name} {value}: the suite {suite} has no such option. Leave --{name} out.")
             settings[name] = str(value)
-    pairs = its_suite.data(task, split=split, count=count, length=length, seed=seed, settings=settings)
+    if output is not None and format_ != "jsonl":
+        raise UsageError(f"--format {format_} --output {output}: the ending of a file says its form. Leave one out.")
+    wanted = 10 if count is None and (output is None or split is None) else count
+    about = {"split": split, "count": wanted, "length": length, "seed": seed, "settings": settings, "preset": preset}
+    pairs = its_suite.data(task, **about)  # pyright: ignore[reportArgumentType]
     if format_ == "released":  # `#aabb#`, one per line, no newline at the end
         for number, (source, target) in enumerate(pairs):
             print("\n" * (number > 0) + "".join([*source, target[-1]]), end="")
         return
-    for source, target in pairs:
-        print(json.dumps({"input": " ".join(source), "target": " ".join(target)}, ensure_ascii=False))
+    rows = ({"input": " ".join(source), "target": " ".join(target)} for source, target in pairs)
+    if output is not None:
+        print(f"{counted(files.write(output, rows), 'example')} in `{output}`.", file=sys.stderr)
+        return
+    for row in rows:
+        print(files.json_line(row))
 
 
 @app.command()
 def check(
-    suite: Annotated[str, typer.Argument(help="The suite, e.g. chomsky.")],
-    task: Annotated[str, typer.Argument(help="The task, e.g. parity_check.")],
-    file: Annotated[Path, typer.Argument(help='Somebody else\'s examples: JSON lines {"input": ..., "target": ...}.')],
+    suite: Annotated[str, typer.Argument(help="The suite, e.g. chomsky; or the word model.")],
+    task: Annotated[str, typer.Argument(help="The task, e.g. parity_check; of a model, FILE.py:NAME.")],
+    file: Annotated[
+        Path | None, typer.Argument(help='Somebody else\'s examples: JSON lines {"input": ..., "target": ...}.')
+    ] = None,
+    on: Annotated[str | None, typer.Option(help="SUITE/TASK that a model is checked on.")] = None,
+    preset: Annotated[str, typer.Option("--preset", help="Whose strings a model is checked on.")] = "quick",
+    set_: Settings = [],  # noqa: B006
     as_records: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """Say whether somebody else's examples of a task agree with our definition. Exit 1 if they do not."""
+    """Say whether somebody else's examples of a task agree with our definition, or whether a model can be scored.
+
+    Exit 1 if not.
+    """
+    load_files(plugin)
+    if suite == "model":
+        report, passed = _checked_model(task, on, preset, parse_assignments(set_))
+    else:
+        report, passed = _checked_examples(suite, task, file)
+    print(json.dumps(report.to_dict(), ensure_ascii=False) if as_records else str(report))
+    if not passed:
+        raise typer.Exit(1)
+
+
+def _checked_model(place: str, on: str | None, preset: str, changes: dict[str, str]) -> tuple[ModelCheck, bool]:
+    suite, slash, task = (on or "").partition("/")
+    if not slash:
+        raise UsageError(f"--on {on}: say what the model is for, as SUITE/TASK, e.g. --on chomsky/parity_check.")
+    model = attribute_of_file(place)
+    report = check_model(model, suite, task, name=place, preset=preset, settings=changes)
+    return report, report.passed
+
+
+def _checked_examples(suite: str, task: str, file: Path | None) -> tuple[Conformance, bool]:
+    if file is None:
+        raise UsageError(f"check {suite} {task}: there is no file of examples. Give one, as JSON lines.")
     try:
         lines = file.read_text(encoding="utf-8-sig").splitlines()  # a byte order mark is no part of the first line
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"`{file}` cannot be read: {error}. Give a text file of JSON lines.") from error
-    load_files(plugin)
     its_suite = suites.get(suite)
     if not isinstance(its_suite, OffersCheck):
         able = [name for name in suites.names() if isinstance(suites.get(name), OffersCheck)]
         raise UsageError(f"The suite {suite} has no conformance check. These have one: {', '.join(able)}.")
     report = its_suite.check(task, lines)
-    print(json.dumps(report.to_dict(), ensure_ascii=False) if as_records else str(report))
-    if not report.agrees:
-        raise typer.Exit(1)
+    return report, report.agrees
 
 
 app.command()(prove)

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from humboldt.errors import UsageError
+from humboldt.errors import UsageError, unknown_name
 from humboldt.languages import AbstractTask, tasks
 
 V = TypeVar("V")
@@ -120,6 +120,18 @@ def load_file(path: Path, option: str) -> ModuleType:
         raise
     except (Exception, SystemExit) as error:
         raise UsageError(f"{option}: {type(error).__name__}: {error}. Mend the file and try again.") from error
+
+
+def attribute_of_file(place: str) -> Any:
+    """What `my_file.py:name` means."""
+    path, colon, name = place.rpartition(":")
+    if not colon or not name:
+        raise UsageError(f"{place!r} is not of the form FILE.py:NAME. Write e.g. my_file.py:predict.")
+    module = load_file(Path(path), place)
+    if not hasattr(module, name):
+        public = [each for each in vars(module) if not each.startswith("_")]
+        raise unknown_name(f"attribute of {path}", name, public)
+    return getattr(module, name)
 
 
 @cache

@@ -43,7 +43,8 @@ class Field:
 
     `least`, `most` and `above` bound every number in it. `added_later` says that results which were stored before the
     setting existed were made with its default: at that value it stays out of the identity. `each` is the name under
-    which a training stores its one value of a setting with `Role.EACH`.
+    which a training stores its one value of a setting with `Role.EACH`. `of_data` says that it decides which strings
+    there are, and not how a model is trained on them: it concerns models that were trained elsewhere, too.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Field:
     above: float | None
     added_later: bool
     each: str | None
+    of_data: bool
 
     @property
     def stored_name(self) -> str:
@@ -79,10 +81,12 @@ def setting(
     above: float | None = None,
     added_later: bool = False,
     each: str | None = None,
+    of_data: bool = False,
 ) -> Any:
     """One field of a class of settings; see `Field`. `source` says where in the paper the default stands."""
     bounds = {"least": least, "most": most, "above": above}
     about_it = {"about": about, "source": source, "role": role, "added_later": added_later, "each": each, **bounds}
+    about_it["of_data"] = of_data or role is Role.EACH
     return dataclasses.field(default=default, metadata=about_it)
 
 
@@ -108,7 +112,7 @@ def fields(cls: type) -> tuple[Field, ...]:
         return ()
     hints = typing.get_type_hints(cls)
     blank = {"about": "", "source": "", "role": Role.TRAINING, "added_later": False, "each": None}
-    blank |= {"least": None, "most": None, "above": None}
+    blank |= {"least": None, "most": None, "above": None, "of_data": False}
     return tuple(
         Field(field.name, hints[field.name], _default(field), **{**blank, **field.metadata})
         for field in dataclasses.fields(cls)
@@ -137,7 +141,9 @@ def changed(values: S, changes: Mapping[str, Any]) -> S:
 
 
 def typed_value(field: Field, value: Any) -> Any:
-    """A checked value, given as such or as text."""
+    """A checked value, given as such or as text; of a setting with a training for each value, one value will do."""
+    if field.role is Role.EACH and isinstance(value, int | float):
+        value = (value,)
     return from_text(field, value) if isinstance(value, str) else checked(field, value)
 
 
@@ -199,6 +205,24 @@ def from_text(field: Field, text: str) -> Any:
         return checked(field, _parsed(field.kind, text))
     except _Wrong as wrong:
         raise UsageError(f"{field.name}={_short(text)}: {field.name} must be {wrong.rule or field.rule()}.") from None
+
+
+def parse_assignments(assignments: Sequence[str], option: str = "--set") -> dict[str, str]:
+    """`["steps=100"]` to `{"steps": "100"}`.
+
+    >>> parse_assignments(["steps=100", "train_lengths=1,20"])
+    {'steps': '100', 'train_lengths': '1,20'}
+    """
+    parsed: dict[str, str] = {}
+    example = f"{option} {'steps=100' if option == '--set' else 'seed=0'}"
+    for assignment in assignments:
+        key, equals, value = (part.strip() for part in assignment.partition("="))
+        if not equals or not key:
+            raise UsageError(f"{option} got {assignment!r}, which is not of the form key=value. Write e.g. {example}.")
+        if parsed.get(key, value) != value:
+            raise UsageError(f"{option} {key} was given twice, as {parsed[key]!r} and as {value!r}. Give it once.")
+        parsed[key] = value
+    return parsed
 
 
 def words(value: Any) -> str:

@@ -6,26 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from extras_support import ROOT, install, run
 
-ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.extras
-
-
-def run(*command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [str(part) for part in command],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env={**os.environ, **environment},
-    )
-    assert done.returncode == 0, done.stderr
-    return done
-
-
-def install(python: Path | str, *what: str | Path) -> None:
-    quiet = "--quiet", "--disable-pip-version-check"
-    run(python, "-m", "pip", "install", *quiet, *what, PIP_CONSTRAINT=str(ROOT / "constraints.txt"), PYTHONPATH="")
 
 
 @pytest.fixture(scope="module")
@@ -47,15 +30,6 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cells = ["--task", "parity_check", "--model", "rnn"]
     run(sys.executable, "-m", "humboldt", "run", "chomsky", *cells, *small, "--out", out)
     return out
-
-
-@pytest.fixture(scope="module")
-def without_jax(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of a new environment that has the base and nothing else."""
-    folder = tmp_path_factory.mktemp("environment")
-    run(sys.executable, "-m", "venv", folder)
-    install(folder / "bin" / "python", ROOT)
-    return folder / "bin" / "python"
 
 
 def test_the_base_lists_samples_plans_and_shows(without_jax: Path, results: Path, tmp_path: Path):

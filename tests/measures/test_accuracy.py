@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from humboldt.measures.accuracy import LengthCurve, accuracy_per_length, score, summarise
+from humboldt.measures.accuracy import LengthCurve, LengthTally, accuracy_per_length, score, summarise
 
 
 def test_by_hand():
@@ -50,3 +50,19 @@ def test_summary():
     for bad in ([], [float("nan")]):
         with pytest.raises(ValueError):
             summarise(bad)
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_a_tally_has_the_same_bits_as_all_strings_at_once(pooled: bool):
+    rng = np.random.default_rng(0)
+    lengths = np.repeat(np.arange(41, 61), 37)
+    counted = rng.integers(1, 60, len(lengths))
+    correct = rng.integers(0, counted + 1, (3, len(lengths)))
+    tally = LengthTally(range(41, 61), 3, pooled=pooled)
+    for begin in range(0, len(lengths), 50):
+        part = slice(begin, begin + 50)
+        tally.add(correct[:, part], counted[part], lengths[part])
+    assert tally.curves() == [accuracy_per_length(row, counted, lengths, pooled=pooled) for row in correct]
+    shares = (correct / counted).reshape(3, 20, 37)
+    expected = np.sqrt((shares.var(2, ddof=1) / 37).sum(1)) / 20
+    np.testing.assert_allclose(tally.standard_errors(), expected, rtol=1e-10)

@@ -94,5 +94,9 @@ def test_it_runs_resumes_rescores_and_prints_a_table(registrations_undone: None,
     assert [(e.kept, len(e.members)) for e in more.pending()] == [(True, 2)]  # a new evaluation: no training
     more.run(lambda experiment: Silent())
     assert more.pending() == []
+    card = humboldt.score("toy", lambda inputs: [symbols[-1] for symbols in inputs], tasks="echo", out=tmp_path)
+    assert [one.scores.results[0].measures for one in card.scored] == [{"right": 1.0}] * 2  # anybody's model, too
+    assert next(iter(humboldt.batches("toy", "echo"))).tokens.shape == (16, 3)
+
     third = humboldt.plan("toy", settings={"strings": 5}, seeds=3, out=tmp_path)
     assert [len(e.members) for e in third.pending()] == [1]

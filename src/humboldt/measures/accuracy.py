@@ -58,6 +58,55 @@ def score(curve: LengthCurve, first: int, last: int) -> float:
     return float(np.mean(inside))
 
 
+class LengthTally:
+    """`accuracy_per_length` of several members, and its standard error, while the strings come in: memory grows with
+    the lengths, not with the strings. Sums are taken in the order of the strings, so the results have the same bits.
+
+    >>> tally = LengthTally([4, 5], members=1)
+    >>> tally.add(np.array([[1, 2]]), np.array([2, 2]), np.array([4, 4]))
+    >>> tally.add(np.array([[0]]), np.array([1]), np.array([5]))
+    >>> tally.curves()[0]
+    LengthCurve(lengths=(4, 5), accuracy=(0.75, 0.0), strings=(2, 1))
+    >>> round(float(tally.standard_errors()[0]), 4)
+    0.125
+    """
+
+    def __init__(self, lengths: Sequence[int], members: int, *, pooled: bool = False) -> None:
+        self.lengths, self.pooled = np.array(lengths), pooled
+        self.strings = np.zeros(len(lengths), int)
+        self._counted = np.zeros(len(lengths))
+        self._sums, self._squares, self._correct = (np.zeros((members, len(lengths))) for _ in range(3))
+
+    def add(self, correct: np.ndarray, counted: np.ndarray, lengths: np.ndarray) -> None:
+        """Some strings: right target symbols, shape `(member, strings)`, of how many, and the lengths of inputs."""
+        places = np.searchsorted(self.lengths, lengths)
+        np.add.at(self.strings, places, 1)
+        np.add.at(self._counted, places, counted)
+        for member, of_member in enumerate(correct):
+            shares = of_member / counted
+            np.add.at(self._sums[member], places, shares)
+            np.add.at(self._squares[member], places, shares**2)
+            np.add.at(self._correct[member], places, of_member)
+
+    def curves(self) -> list[LengthCurve]:
+        """For each member."""
+        accuracy = self._correct / self._counted if self.pooled else self._sums / self.strings
+        shared = tuple(self.lengths.tolist()), tuple(self.strings.tolist())
+        return [LengthCurve(shared[0], tuple(row.tolist()), shared[1]) for row in accuracy]
+
+    def standard_errors(self) -> np.ndarray:
+        """For each member, of the mean over lengths of the mean accuracy at each: what other test strings of the same
+        lengths could change. A length with one string, of which that is not known, counts as 0."""
+        means = self._sums / self.strings
+        spread = np.maximum(self._squares - self.strings * means**2, 0) / np.maximum(self.strings - 1, 1)
+        return np.sqrt((spread / self.strings).sum(1)) / len(self.lengths)
+
+
+def normal_interval(value: float, error: float) -> tuple[float, float]:
+    """The 95% interval around a mean of shares."""
+    return max(0.0, value - 1.96 * error), min(1.0, value + 1.96 * error)
+
+
 @dataclass(frozen=True)
 class Summary:
     """What a table shows of an ensemble. `members` counts those with a score."""

@@ -24,10 +24,11 @@ from humboldt.settings import Role
 from humboldt.store import Written
 from humboldt.suites.cells import Cell, Heading
 from humboldt.suites.departures import Departure
-from humboldt.training.base import AbstractEngine, AbstractPredictor, Job, engines
+from humboldt.training.base import AbstractEngine, AbstractPredictor, AbstractProblem, Job, engines
 
 PAPER = "paper"  # the preset that every suite has
 OPEN_ENGINES = ("jax", "torch")  # which any model can be registered with
+OUTSIDE = "outside"  # the engine of models that were trained elsewhere; `outside/NAME` is the model NAME of somebody
 
 Scored = tuple[dict[str, float], dict[str, Any]]
 """One member's measures, and details of them."""
@@ -144,6 +145,25 @@ class Scoring:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """One number about a model, with its company.
+
+    - `n`: how many strings (or members, for a share of members) it rests on. `low`, `high`: a 95% interval.
+    - `chance`: what a guess gets. `breakdown`: for each property of strings, the value at each of its values.
+    - `note`: what else must be known to read it.
+    """
+
+    measure: str
+    value: float
+    n: int | None = None
+    low: float | None = None
+    high: float | None = None
+    chance: float | None = None
+    breakdown: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Probe:
     """A small part of an evaluation, for an estimate: what to run, and how many times that is the whole.
 
@@ -171,6 +191,7 @@ class AbstractSuite(ABC):
     headline: ClassVar[str]  # the measure that says which members are best; more is better
     evaluation: ClassVar[tuple[str, int]]  # name and version of the evaluation that every training gets
     format: ClassVar[int] = 2  # of stored settings; grows when one is renamed or removed, see `upgrade`
+    test_sets: ClassVar[tuple[str, ...]] = ()  # where there are several: a file of predictions may be of one of them
     told: ClassVar[tuple[str, ...]] = ()  # settings that a table's own rows and columns tell
     told_of_members: ClassVar[tuple[str, ...]] = ()  # of what members differ in, what a table tells
 
@@ -201,6 +222,26 @@ class AbstractSuite(ABC):
         """Cells of one heading in the paper's tables; the last note of the first one is added by the caller."""
 
     # What a suite may write.
+
+    def problem(self, parts: Parts, members: Sequence[Member]) -> AbstractProblem:
+        """What members are trained on, which may have been trained elsewhere. Suites whose problem depends on the
+        members write it, and those that can make it without a job."""
+        del members
+        return self.job(parts, self.members(parts)[:1]).problem
+
+    def outside_member(self, seed: int) -> Member:
+        """A member that was trained elsewhere."""
+        return {"seed": seed}
+
+    def trained_task(self, task: str) -> str:
+        """The task that models are trained on to be asked for `task`; another one where that is only a test."""
+        return task
+
+    def readings(self, parts: Parts, evaluation: Evaluation, scored: Sequence[Scored]) -> list[Reading]:
+        """What to tell about members by themselves: each number with how many strings it rests on, an interval, the
+        chance level and its breakdown, as far as a suite has them."""
+        del parts, evaluation
+        return [Reading(name, value) for measures, _ in scored for name, value in measures.items()]
 
     def members(self, parts: Parts) -> list[Member]:
         """The members that are asked for; here every seed with every learning rate. The protocol of `parts` is the one
@@ -273,9 +314,12 @@ class AbstractSuite(ABC):
         return [*self.contenders, *others]
 
     def contender(self, model: str) -> Contender:
-        """A model of the paper, or any other that fits."""
+        """A model of the paper, any other that fits, or one that was trained elsewhere."""
         if model in self.contenders:
             return self.contenders[model]
+        if model.startswith(f"{OUTSIDE}/"):
+            elsewhere = Departure("training", text="trained outside Humboldt")
+            return Contender(OUTSIDE, f"{model.partition('/')[2]} (outside)", engine=OUTSIDE, departures=(elsewhere,))
         if model not in self.models():
             for name in OPEN_ENGINES:
                 if model in engines.get(name).models:
@@ -357,6 +401,12 @@ class AbstractSuite(ABC):
                 if not (sweep and self.is_repetition(self.restore(training), sweep)):
                     yield training, protocol
 
+    def trainings(
+        self, task: str, model: str, preset: str, changes: Mapping[str, Any]
+    ) -> Iterator[tuple[Training, Any]]:
+        """The trainings that a preset has of one task and model, each with its protocol."""
+        return self._trainings(task, model, self.preset(preset), changes)
+
     def _preset_changes(self, preset: Preset, task: str, model: str) -> dict[str, Any]:
         """What a preset changes for a cell. The models of the paper are all that it can speak for: others keep their
         own sizes."""
@@ -376,6 +426,9 @@ class AbstractSuite(ABC):
         }
         entry, task_entry = self.model_entry(contender), tasks.entry(f"{self.name}/{task}")
         setting = settings.as_json(protocol, [Role.TRAINING, Role.EACH])
+        if contender.engine == OUTSIDE:  # how it was trained is not ours to tell
+            of_data = {f.stored_name for f in settings.fields(self.protocol) if f.of_data}
+            setting = {key: value for key, value in setting.items() if key in of_data}
         setting = {key: value[0] if key in _each_names(self.protocol) else value for key, value in setting.items()}
         setting["model"] = settings.as_json(settings.changed(entry.value(), {**follows, **changes}))
         if options := settings.fields(task_entry.value):
@@ -383,6 +436,23 @@ class AbstractSuite(ABC):
             of_task = {f.stored_name: of_task[f.name][0] if f.role is Role.EACH else of_task[f.name] for f in options}
             setting["task"] = {key: settings.plain(value) for key, value in of_task.items()}
         return Training(self.name, task, model, contender.engine, setting, self.versions(task, model))
+
+    def outside_trainings(
+        self, task: str, name: str, preset: str, changes: Mapping[str, Any]
+    ) -> list[tuple[Training, Any]]:
+        """The trainings of a task that a model which was trained elsewhere may be scored as, each with its protocol.
+        Settings that only say how our own models are trained are refused."""
+        if task not in self.tasks():
+            raise unknown_name("task", task, self.tasks())
+        known = [f for f in settings.fields(self.protocol) if f.of_data or f.role is Role.EVALUATION]
+        known += settings.fields(tasks.get(f"{self.name}/{task}"))
+        names = {f.name for f in known} | set(self.sweep(task, self.contender(f"{OUTSIDE}/{name}")))
+        for key in changes:
+            if key not in names:
+                about = "how our own models are trained" if key in settings.names(self.protocol) else "nothing here"
+                hint = f"{key} says {about}; the data and the tests have: {', '.join(sorted(names))}."
+                raise unknown_name("setting of data or tests", key, names, hint=hint)
+        return list(self._trainings(task, f"{OUTSIDE}/{name}", self.preset(preset), changes))
 
     def versions(self, task: str, model: str) -> dict[str, Version]:
         """Of a task and a model, as they are today."""

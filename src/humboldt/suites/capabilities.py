@@ -3,21 +3,26 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from humboldt.errors import unknown_name
+from humboldt.errors import UsageError, unknown_name
 
 
 @dataclass(frozen=True)
 class ExampleRequest:
-    """Which examples somebody wants. `None` is for the suite to choose; `settings` are text, or values."""
+    """Which examples somebody wants. `None` is for the suite to choose; `settings` are text, or values.
+
+    A `count` of `None` means the whole split. `preset` says which settings they are changes of.
+    """
 
     task: str
     split: str | None
-    count: int
+    count: int | None
     length: int | None
     seed: int
     settings: Mapping[str, Any]
+    preset: str = "paper"
 
 
 class OffersData(ABC):
@@ -38,12 +43,20 @@ class OffersData(ABC):
         """Pairs of input and target symbols. The task is one of the suite's."""
 
     def data(
-        self, task: str, *, split: str | None, count: int, length: int | None, seed: int, settings: Mapping[str, Any]
+        self,
+        task: str,
+        *,
+        split: str | None,
+        count: int | None,
+        length: int | None,
+        seed: int,
+        settings: Mapping[str, Any],
+        preset: str = "paper",
     ) -> Iterator[tuple[list[str], list[str]]]:
-        """Pairs of input and target symbols."""
+        """Pairs of input and target symbols; all of a split if `count` is `None`."""
         if task not in self.tasks_with_examples():
             raise unknown_name("task", task, self.tasks_with_examples())
-        return self.examples(ExampleRequest(task, split, count, length, seed, settings))
+        return self.examples(ExampleRequest(task, split, count, length, seed, settings, preset))
 
 
 class Conformance(Protocol):
@@ -68,16 +81,26 @@ class OffersCheck(ABC):
 
 
 @dataclass(frozen=True)
-class TextFile:
-    """A file that somebody gave: its name, for error messages, and its lines."""
+class FileRequest:
+    """Files of predictions that somebody wants scored. `twin` is a second file, for tests that compare two."""
 
-    name: str
-    lines: Sequence[str]
+    task: str
+    paths: Sequence[Path]
+    twin: Path | None
+    settings: Mapping[str, Any]
+    preset: str
+
+    def only(self) -> Path:
+        """The file, where there must be one."""
+        if len(self.paths) > 1:
+            raise UsageError(f"{len(self.paths)} files were given, but this is scored from one. Score one at a time.")
+        return self.paths[0]
 
 
 class OffersScore(ABC):
-    """A suite that scores anybody's predictions: `humboldt score`."""
+    """A suite that reads files of predictions in a way of its own: `humboldt score`. Files for other suites have a
+    prediction for every test string, in their order."""
 
     @abstractmethod
-    def score_file(self, test: str, predictions: TextFile, *, twin: TextFile | None) -> dict[str, Any]:
-        """The score of a file of predictions, as plain data. `twin` is a second file, for tests that compare two."""
+    def score_file(self, request: FileRequest) -> dict[str, Any]:
+        """The score of files of predictions, as plain data."""

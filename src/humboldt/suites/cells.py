@@ -100,7 +100,7 @@ def sort_results(suite: "AbstractSuite", results: Sequence[Scores]) -> Sorted:
         place = suite.place(training, evaluation)
         key = (str(heading), evaluation.name, training.task, training.model, canonical(list(place)))
         groups.setdefault(key, []).append(scores)
-    order_of_tasks, order_of_models = suite.tasks(), suite.models()
+    order_of_tasks, order_of_models = suite.tasks(), order_of(suite, results)
     cells: dict[Heading, list[Cell]] = {}
     for (title, _, task, model, _), competing in groups.items():
         heading, place = headings[title], suite.place(competing[0].training, competing[0].evaluation)
@@ -108,6 +108,13 @@ def sort_results(suite: "AbstractSuite", results: Sequence[Scores]) -> Sorted:
     for under_heading in cells.values():
         under_heading.sort(key=lambda c: (order_of_tasks.index(c.task), c.place, order_of_models.index(c.model)))
     return Sorted(cells, superseded, unknown)
+
+
+def order_of(suite: "AbstractSuite", results: "Sequence[Scores] | Sequence[Cell]") -> list[str]:
+    """Models in the order of tables: the suite's own, then those that were trained elsewhere, by name."""
+    named = {one.training.model if isinstance(one, Scores) else one.model for one in results}
+    known = suite.models()
+    return [*known, *sorted(named - set(known))]
 
 
 def heading_of(suite: "AbstractSuite", scores: Scores) -> Heading:

@@ -82,7 +82,8 @@ def _of_cell(suite: "AbstractSuite", task: str, model: str, parts: Sequence[Part
         if not strange and len(tried) < len(allowed):
             yield Departure(key, tuple(tried), tuple(allowed), is_part=True)
     members = [member for _, _, members in parts for member in members]
-    yield from _of_members(suite.paper_members(task, model), members, told=suite.told_of_members)
+    if suite.contender(model).engine != "outside":  # of which nobody knows how many were trained
+        yield from _of_members(suite.paper_members(task, model), members, told=suite.told_of_members)
     yield from suite.contender(model).departures
 
 

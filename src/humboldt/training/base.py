@@ -126,9 +126,13 @@ class AbstractPredictor(ABC):
 
     Arrays that come back have a leading axis of members. A predictor offers what it can; what a suite asks for and the
     predictor lacks is an error that says so.
+
+    `covers` names the test sets that it can be asked about, where these are not all: a file may have predictions for
+    one of them only.
     """
 
     num_members: int
+    covers: tuple[str, ...] | None = None
 
     @abstractmethod
     def take(self, members: Sequence[int]) -> "AbstractPredictor":

@@ -33,8 +33,8 @@ def test_records_of_another_format():
     [
         ([], "mine.tsv has no predictions"),
         (
-            ["source\tprediction"],
-            "mine.tsv, line 1: the header is 'source\\tprediction'; the column 'target' is missing",
+            ["source\ttarget"],
+            "mine.tsv, line 1: the header is 'source\\ttarget'; the column 'prediction' is missing",
         ),
         (["source,target,prediction"], "the column 'source' is missing"),
         ([HEADER + "\tsource"], "names a column twice"),

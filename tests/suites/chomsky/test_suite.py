@@ -106,7 +106,7 @@ def test_data():
     assert all(1 <= len(source) <= 40 for source, _ in data(length=None, count=50))
     assert data("odds_first", settings={"order": "code"}) != data("odds_first")
     wrong: tuple[tuple[dict[str, Any], str], ...] = (
-        ({"split": "train"}, "no splits"),
+        ({"split": "train"}, "fresh strings for training"),
         ({"task": "parity"}, "Did you mean 'parity_check'"),
         ({"settings": {"order": "code"}}, "No setting named 'order'.*parity_check has: none"),
         ({"task": "odds_first", "settings": {"order": "x"}}, "order must be one of paper, code"),

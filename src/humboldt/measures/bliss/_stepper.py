@@ -5,7 +5,7 @@ distributions are read too. The first symbol a model is given is always `#`.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from humboldt.languages.bliss._corpus import PRIOR
 from humboldt.measures.bliss._kernel import first_fault
 
 
+@runtime_checkable
 class Stepper(Protocol):
     """A batch of rows, each reading its own string. States are the model's own affair.
 

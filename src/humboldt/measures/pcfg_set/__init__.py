@@ -24,6 +24,7 @@ from humboldt.measures.pcfg_set._score import VERSION as VERSION
 from humboldt.measures.pcfg_set._score import Score as Score
 from humboldt.measures.pcfg_set._score import Share as Share
 from humboldt.measures.pcfg_set._score import break_down as break_down
+from humboldt.measures.pcfg_set._scoring import TESTS as TESTS
 from humboldt.measures.pcfg_set._scoring import score_predictions as score_predictions
 from humboldt.measures.pcfg_set._welch import WelchTest as WelchTest
 from humboldt.measures.pcfg_set._welch import welch_test as welch_test

@@ -1,8 +1,10 @@
-"""Anyone's predictions: tab-separated `source`, `target`, `prediction`, with a header line."""
+"""Anyone's predictions: a source, a prediction, and a target that is compared with what the source means."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from humboldt import files
 from humboldt.errors import UsageError
 from humboldt.languages.pcfg_set import (
     PCFG_SET,
@@ -16,7 +18,7 @@ from humboldt.languages.pcfg_set import (
 from humboldt.measures.pcfg_set._accuracy import same
 
 COLUMNS = ("source", "target", "prediction")
-FORM = f"The first line names the columns, separated by tabs: {', '.join(COLUMNS)}."
+NEEDED = ("input", "prediction")  # as `humboldt.files` names them
 
 
 @dataclass(frozen=True)
@@ -60,28 +62,21 @@ class File:
 
     @classmethod
     def tsv(cls, name: str, lines: Iterable[str]) -> "File":
-        """Reads tab-separated lines, header first, with or without line ends."""
-        header: list[str] | None = None
-        records: list[tuple[int, Mapping[str, str]]] = []
-        for number, text in enumerate(lines, 1):
-            fields = [field.strip(" ") for field in text.rstrip("\r\n").split("\t")]
-            if header is None:
-                header = fields
-                missing = [column for column in COLUMNS if column not in header]
-                if missing or len(set(header)) != len(header):
-                    raise UsageError(
-                        f"{name}, line 1: the header is {text.strip()!r}"
-                        + (f"; the column {missing[0]!r} is missing. " if missing else ", which names a column twice. ")
-                        + FORM
-                    )
-            elif len(fields) != len(header):
-                raise UsageError(
-                    f"{name}, line {number}: {len(fields)} columns, but the header has {len(header)}: "
-                    f"{', '.join(header)}. An empty prediction still needs its tab."
-                )
-            else:
-                records.append((number, dict(zip(header, fields, strict=True))))
-        return cls(name, records)
+        """Tab-separated lines, header first, with or without line ends."""
+        return cls._of(name, files.table_rows(name, lines, NEEDED))
+
+    @classmethod
+    def read(cls, path: Path) -> "File":
+        """A file on disk: JSON lines, tab-separated or Parquet, by its ending."""
+        return cls._of(path.name, files.read(path, NEEDED))
+
+    @classmethod
+    def _of(cls, name: str, rows: Iterable[files.Row]) -> "File":
+        return cls(name, [(row.line, {_named(key): value for key, value in row.fields.items()}) for row in rows])
+
+
+def _named(field: str) -> str:
+    return "source" if field == "input" else field
 
 
 def read_predictions(file: File, language: Language = PCFG_SET) -> list[Row]:
@@ -94,18 +89,19 @@ def read_predictions(file: File, language: Language = PCFG_SET) -> list[Row]:
     """
     rows: list[Row] = []
     for line, columns in file.records:
-        for column in COLUMNS:
-            if column not in columns:
-                raise UsageError(f"{file.name}, line {line}: there is no {column}. Every item needs one.")
-        extra = {column: value for column, value in columns.items() if column not in COLUMNS}
+        for column in ("source", "prediction"):
+            if not isinstance(columns.get(column), str):
+                raise UsageError(f"{file.name}, line {line}: there is no {column}. Every item needs one, as text.")
+        extra = {column: str(value) for column, value in columns.items() if column not in COLUMNS}
         source = columns["source"]
         try:
             meaning = interpret(source, language)
         except ExpressionError as error:
             raise UsageError(f"{file.name}, line {line}: the source {source!r} is not an expression. {error}") from None
-        rows.append(Row(line, to_paper_spelling(source), columns["target"], columns["prediction"], meaning, extra))
+        target = columns.get("target", meaning)
+        rows.append(Row(line, to_paper_spelling(source), target, columns["prediction"], meaning, extra))
     if not rows:
-        raise UsageError(f"{file.name} has no predictions. {FORM} At least one line must follow.")
+        raise UsageError(f"{file.name} has no predictions. {files.FORM} At least one line must follow.")
     return rows
 
 

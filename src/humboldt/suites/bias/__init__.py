@@ -9,19 +9,20 @@ from humboldt.identity import Evaluation, Member, Training
 from humboldt.languages import ProblemKind, tasks
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Request, Scored, Scoring
+from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Reading, Request, Scored, Scoring
 from humboldt.suites.bias import tables
+from humboldt.suites.bias.files import score_files
 from humboldt.suites.bias.problem import RuleLearning, members_of
 from humboldt.suites.bias.protocol import CONTENDERS, PRESETS, TASKS, Preferences
-from humboldt.suites.bias.scoring import is_first, outputs, probe_inputs, rows_asked, score
-from humboldt.suites.capabilities import ExampleRequest, OffersData
+from humboldt.suites.bias.scoring import is_first, outputs, probe_inputs, readings, rows_asked, score
+from humboldt.suites.capabilities import ExampleRequest, FileRequest, OffersData, OffersScore
 from humboldt.suites.cells import Cell, Heading
 from humboldt.training.base import Job, MemberRecipe, Recipe, Schedule
 
 SPLITS = ("train", "test")
 
 
-class Bias(AbstractSuite, OffersData):
+class Bias(AbstractSuite, OffersData, OffersScore):
     """The suite of Kharitonov and Chaabouni (2021)."""
 
     name = "bias"
@@ -86,6 +87,16 @@ class Bias(AbstractSuite, OffersData):
     def score(self, scoring: Scoring) -> list[Scored]:
         return score(scoring)
 
+    def problem(self, parts: Parts, members: Sequence[Member]) -> RuleLearning:
+        return RuleLearning(parts.task, parts.protocol, members)
+
+    def outside_member(self, seed: int) -> Member:
+        return {"seed": seed, "rule": "", "block": 0}
+
+    def readings(self, parts: Parts, evaluation: Evaluation, scored: Sequence[Scored]) -> list[Reading]:
+        del evaluation
+        return readings(parts.task, [measures for measures, _ in scored])
+
     def probe(self, parts: Parts, evaluation: Evaluation) -> Probe:
         del evaluation
         problem = RuleLearning(parts.task, parts.protocol, [{"seed": 0, "rule": "", "block": 0}])
@@ -128,11 +139,7 @@ class Bias(AbstractSuite, OffersData):
             )
         if split not in SPLITS:
             raise unknown_name("split", split, SPLITS)
-        cls = tasks.get(f"{self.name}/{request.task}")
-        of_task = {key: value for key, value in settings.items() if key != "rule"}
-        settings_.check_known(of_task, [cls])
-        fields = {field.name: field for field in settings_.fields(cls)}
-        task: Any = cls(**{key: settings_.typed_value(fields[key], value) for key, value in of_task.items()})
+        task = self._task(request.task, {key: value for key, value in settings.items() if key != "rule"})
         rule = settings.get("rule")
         if split == "train" and rule is not None:
             raise UsageError(f"--set rule={rule}: all rules agree on the training set. Use it with --split test.")
@@ -143,6 +150,17 @@ class Bias(AbstractSuite, OffersData):
             )
         pairs = task.training_pairs if rule is None else task.holdout_pairs(rule)
         yield from ((list(source), list(target)) for source, target in pairs[: request.count])
+
+    def _task(self, name: str, changes: Mapping[str, Any]) -> Any:
+        if name not in self.tasks():
+            raise unknown_name("task", name, self.tasks())
+        cls = tasks.get(f"{self.name}/{name}")
+        settings_.check_known(changes, [cls])
+        fields = {field.name: field for field in settings_.fields(cls)}
+        return cls(**{key: settings_.typed_value(fields[key], value) for key, value in changes.items()})
+
+    def score_file(self, request: FileRequest) -> dict[str, Any]:
+        return score_files(self._task(request.task, request.settings), request.task, request.paths)
 
 
 suites.register("bias", version=1)(Bias())

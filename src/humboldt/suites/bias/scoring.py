@@ -1,10 +1,10 @@
 """What is asked of trained learners: their outputs for the hold-out inputs, and the nats of the examples they code."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from humboldt.identity import Member
 from humboldt.languages.bias import AbstractBiasTask, Symbols
-from humboldt.suites.base import Scored, Scoring
+from humboldt.suites.base import Reading, Scored, Scoring
 from humboldt.suites.bias.problem import RuleLearning, lengths_of, stacked
 from humboldt.training.base import AbstractPredictor
 
@@ -20,7 +20,8 @@ def score(scoring: Scoring) -> list[Scored]:
     agreements: dict[int, Scored] = {}
     if first:
         agreements = dict(zip(first, _agreements(problem, scoring.take(first)), strict=True))
-    nats = _nats(problem, scoring)
+    # Whoever was trained elsewhere gives outputs alone.
+    nats = _nats(problem, scoring) if scoring.predictor.offers("nats") else [{} for _ in scoring.members]
     scored = []
     for i, of_member in enumerate(nats):
         measures, detail = agreements.get(i, ({}, {}))
@@ -84,6 +85,23 @@ def _nats(problem: RuleLearning, scoring: Scoring) -> list[dict[str, float]]:
                 name = f"nats_{example.rule}"
                 totals[member][name] = totals[member].get(name, 0.0) + float(value)
     return totals
+
+
+def readings(task: AbstractBiasTask, members: Sequence[Mapping[str, float]]) -> list[Reading]:
+    """FPA of each rule over the members that fit the training set, with its Wilson interval, and mean accuracy."""
+    from humboldt.measures.bias import wilson
+
+    fitting = [measures for measures in members if measures.get("fits", 1.0)]
+    found = [Reading("fits", len(fitting) / len(members), len(members))] if "fits" in members[0] else []
+    for rule in task.rules:
+        count = sum(measures[f"agrees_{rule}"] == 1.0 for measures in fitting)
+        interval = wilson(count, len(fitting))
+        if interval is not None:
+            ends = interval.low, interval.high
+            found.append(Reading(f"FPA-{rule}", count / len(fitting), len(fitting), *ends, note="of members that fit"))
+        mean = sum(measures[f"accuracy_{rule}"] for measures in members) / len(members)
+        found.append(Reading(f"accuracy-{rule}", mean, len(task.holdout_inputs), note="of hold-out inputs"))
+    return found
 
 
 def probe_inputs(task: AbstractBiasTask) -> list[Symbols]:

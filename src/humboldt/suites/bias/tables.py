@@ -10,7 +10,7 @@ from humboldt.languages import tasks
 from humboldt.report.tables import Record, Table
 from humboldt.report.words import counted
 from humboldt.store import State
-from humboldt.suites.cells import Cell, Heading
+from humboldt.suites.cells import Cell, Heading, order_of
 
 if TYPE_CHECKING:
     from humboldt.measures.bias import LengthReport
@@ -224,7 +224,8 @@ def _table(suite: "Bias", title: str, cells: Sequence[Cell]) -> Table:
     for rule in rules if has_lengths else ():
         columns += [f"L-{rule}", "paper"]
     rows = []
-    for cell in sorted(cells, key=lambda cell: (suite.models().index(cell.model), -cell.place[0], cell.place[1])):
+    order = order_of(suite, cells)
+    for cell in sorted(cells, key=lambda cell: (order.index(cell.model), -cell.place[0], cell.place[1])):
         summary, (size, kernel) = summaries[id(cell)], cell.place
         learner = suite.contender(cell.model).title + (f", width {kernel}" if kernel else "")
         row = [*([str(size)] if name else []), learner, str(summary.members or cell.without_score())]

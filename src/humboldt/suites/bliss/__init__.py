@@ -10,19 +10,20 @@ from humboldt.languages.bliss import Measure
 from humboldt.measures.bliss import evaluate, sizes
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Parts, Probe, Request, Scored, Scoring
+from humboldt.suites.base import AbstractSuite, Parts, Probe, Reading, Request, Scored, Scoring
 from humboldt.suites.bliss import data, tables
+from humboldt.suites.bliss.files import score_distributions
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.bliss.protocol import CONTENDERS, PRESETS, TASKS, Induction
 from humboldt.suites.bliss.scoring import Scorer, proofs
-from humboldt.suites.capabilities import ExampleRequest, OffersData
+from humboldt.suites.capabilities import ExampleRequest, FileRequest, OffersData, OffersScore
 from humboldt.suites.cells import Cell, Heading
 from humboldt.training.base import AbstractPredictor, Job, MemberRecipe, Recipe
 
 PROBE_STRINGS = 200  # test strings that an estimate reads
 
 
-class Bliss(AbstractSuite, OffersData):
+class Bliss(AbstractSuite, OffersData, OffersScore):
     """The suite of Lan et al. (2023)."""
 
     name = "bliss"
@@ -77,6 +78,10 @@ class Bliss(AbstractSuite, OffersData):
             members=tuple(map(recipe, members)),
         )
 
+    def problem(self, parts: Parts, members: Sequence[Member]) -> NextSymbol:
+        del members
+        return NextSymbol(parts.task, parts.protocol, f"bliss/{parts.training.task}")
+
     def score(self, scoring: Scoring) -> list[Scored]:
         parts, predictor, count = scoring.parts, scoring.predictor, len(scoring.members)
         problem = NextSymbol(parts.task, parts.protocol)
@@ -98,6 +103,29 @@ class Bliss(AbstractSuite, OffersData):
             scored.append(({**measures, **more, **proved}, {**detail, **described, **verdicts}))
             scoring.sink.scored(index + 1, count)
         return scored
+
+    def readings(self, parts: Parts, evaluation: Evaluation, scored: Sequence[Scored]) -> list[Reading]:
+        del evaluation
+        (factor,) = parts.protocol.factors
+        strings, found = sizes(factor, parts.protocol.order).test, []
+        for measures, detail in scored:
+            by_margin = {score["epsilon"]: score for score in detail["scores"]}
+            for name, value in measures.items():
+                note = ""
+                if name.startswith("met_"):
+                    margin = by_margin.get(float(name.rsplit("_", 1)[1]), detail["scores"][0])
+                    note = f"{margin['errors']:,} errors in {margin['steps']:,} steps"
+                    note += "" if margin["complete"] else "; read until it was decided"
+                    if margin["first_failure"] is not None:
+                        note += f"; fails first at {tables.abbreviated(margin['first_failure'])}"
+                    note += f"; every string up to n = {margin['largest_accepted']} accepted"
+                is_criterion = name.startswith("met_")  # a guess never meets it
+                found.append(
+                    Reading(
+                        name, value, strings if is_criterion else None, chance=0.0 if is_criterion else None, note=note
+                    )
+                )
+        return found
 
     def probe(self, parts: Parts, evaluation: Evaluation) -> Probe:
         """Where errors have a budget, one whole pass is counted: the best member may well keep within it."""
@@ -134,8 +162,26 @@ class Bliss(AbstractSuite, OffersData):
                 f"--length {request.length}: strings of this suite are sampled, or come next after a size. Leave "
                 "--length out, or use --split test --after N."
             )
+        if request.split == "test" and "after" not in request.settings and "factors" in request.settings:
+            problem = self._problem(request.task, request.preset, request.settings)
+            return data.test_pairs(problem, request.count)
         language: Any = self.make_task(request.task, None, {})
         return data.pairs(language, request)
+
+    def _problem(self, task: str, preset: str, changes: Mapping[str, Any]) -> NextSymbol:
+        """The corpus and test set of one training size."""
+        trainings = self.outside_trainings(task, "any", preset, changes)
+        if len(trainings) > 1:
+            raise UsageError(
+                "A model is trained on one corpus, and the test strings depend on it. Choose the b of its size: "
+                "--set factors=1 (of 1, 2, 4, 10)."
+            )
+        ((training, protocol),) = trainings
+        return self.problem(self.restore(training, self.evaluations(protocol, task)[0]), ())
+
+    def score_file(self, request: FileRequest) -> dict[str, Any]:
+        problem = self._problem(request.task, request.preset, request.settings)
+        return score_distributions(problem, request.task, request.only())
 
 
 suites.register("bliss", version=1)(Bliss())

@@ -1,10 +1,12 @@
 """Strings of BLISS for other people's models: `humboldt data bliss`."""
 
+import itertools
 from collections.abc import Iterator
 from typing import TypeVar
 
 from humboldt.errors import UsageError, unknown_name
 from humboldt.languages.bliss import PRIOR, AbstractLanguage
+from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.capabilities import ExampleRequest
 
 N = TypeVar("N", int, float)
@@ -21,22 +23,31 @@ def pairs(language: AbstractLanguage, request: ExampleRequest) -> Iterator[tuple
         raise UsageError(f"--format {settings['format']}: known formats are jsonl (the default) and released.")
     if split not in (None, "train", "test"):
         raise unknown_name("split", split, ("train", "test"))
+    count = 10 if request.count is None else request.count
     p = _number("p", settings.get("p", str(PRIOR)), float)
     language.check_prior(p)
     if split == "test":
         if "after" not in settings:
             raise UsageError(
                 "--split test needs --after N: test strings are those that come next after strings of size N, the "
-                "largest that was trained on. Use --after 0 to begin with the shortest."
+                "largest that was trained on. Use --after 0 to begin with the shortest, or --set factors=1 for the "
+                "test set of a training size."
             )
-        strings = language.test_set(after=_number("after", settings["after"], int), count=request.count)
+        strings = language.test_set(after=_number("after", settings["after"], int), count=count)
     else:
         if "after" in settings:
             raise UsageError(
                 f"--after {settings['after']}: a training corpus is sampled. Use --split test, or leave it."
             )
-        strings = language.corpus(request.count, request.seed, p).strings
+        strings = language.corpus(count, request.seed, p).strings
     return ((source.split(), target.split()) for source, target in map(language.pair, strings))
+
+
+def test_pairs(problem: NextSymbol, count: int | None) -> Iterator[tuple[list[str], list[str]]]:
+    """The strings that models of one training size are tested on, from the first."""
+    strings = problem.language.test_set(after=problem.corpus, count=problem.sizes.test)
+    pairs = (problem.language.pair(string) for string in itertools.islice(strings, count))
+    return ((source.split(), target.split()) for source, target in pairs)
 
 
 def _number(name: str, text: str, kind: type[N]) -> N:

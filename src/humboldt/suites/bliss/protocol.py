@@ -23,9 +23,9 @@ class Induction:
         each="factor",
         least=1,
     )
-    order: int = setting(3, "N, of 10^N strings", "section 5.3", least=1, most=8)
-    p: float = setting(0.3, "prior of the grammar", "appendix A.1", least=0.001, most=1)
-    corpus_seed: int = setting(100, "seed of the corpus", "appendix A.1", least=0, most=2**32 - 1)
+    order: int = setting(3, "N, of 10^N strings", "section 5.3", least=1, most=8, of_data=True)
+    p: float = setting(0.3, "prior of the grammar", "appendix A.1", least=0.001, most=1, of_data=True)
+    corpus_seed: int = setting(100, "seed of the corpus", "appendix A.1", least=0, most=2**32 - 1, of_data=True)
     seeds: int = setting(3, "seeds, a member each", "appendix A.1", role=Role.MEMBERS, least=1, most=10_000)
     first_seed: int = setting(100, "the first of the seeds", "appendix A.1", role=Role.MEMBERS, least=0)
     penalties: tuple[Literal["none", "l1", "l2"], ...] = setting(

@@ -67,7 +67,7 @@ class Scorer:
             score = assessment.score(self.language.measure, epsilon)
             measures[name("met", epsilon)] = float(score.met_over_test_set)
             measures[name("met_per_string", epsilon)] = float(score.met_per_string)
-            detail["scores"] += [_described(score, assessment) for score in assessment.scores]
+            detail["scores"] += [described(score, assessment) for score in assessment.scores]
 
         # One margin at a time: the strict one alone is decided by the first error.
         read(STRICT)
@@ -111,7 +111,8 @@ class Scorer:
         return assessment.score(self.language.measure, epsilon).largest_accepted
 
 
-def _described(score: Score, assessment: Assessment) -> dict[str, Any]:
+def described(score: Score, assessment: Assessment) -> dict[str, Any]:
+    """A score as plain data."""
     return {
         "measure": score.measure.value,
         "epsilon": score.epsilon,

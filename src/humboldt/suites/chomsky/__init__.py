@@ -1,5 +1,6 @@
 """Neural networks and the Chomsky hierarchy (Delétang et al. 2023): does a model run on longer inputs?"""
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,10 +11,10 @@ from humboldt.errors import UsageError, unknown_name
 from humboldt.identity import Evaluation, Member, Training
 from humboldt.languages import ProblemKind, tasks
 from humboldt.languages.chomsky._base import AbstractTransduction
-from humboldt.measures.accuracy import VERSION, accuracy_per_length, score
+from humboldt.measures.accuracy import VERSION, LengthTally, normal_interval, score
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Parts, Probe, Request, Scored, Scoring
+from humboldt.suites.base import AbstractSuite, Parts, Probe, Reading, Request, Scored, Scoring
 from humboldt.suites.capabilities import Conformance, ExampleRequest, OffersCheck, OffersData
 from humboldt.suites.cells import Cell, Heading
 from humboldt.suites.chomsky import tables
@@ -54,24 +55,39 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
             members=tuple(MemberRecipe(**member) for member in members),
         )
 
+    def problem(self, parts: Parts, members: Sequence[Member]) -> Transduction:
+        del members
+        return Transduction(parts.task, parts.protocol)
+
     def score(self, scoring: Scoring) -> list[Scored]:
         protocol: LengthGeneralisation = scoring.parts.protocol
-        total = len(protocol.scored_lengths()) * protocol.strings_per_length
-        correct, counted, lengths = [], [], []
-        batches = Transduction(scoring.parts.task, protocol).test_batches()
-        for number, (row_lengths, row_counts, batch) in enumerate(batches):
-            real = row_lengths > 0
-            correct.append(scoring.predictor.correct(batch, number=number)[:, real])
-            counted.append(row_counts[real])
-            lengths.append(row_lengths[real])
-            scoring.sink.scored(sum(map(len, lengths)), total)
-        symbols, of_rows = np.concatenate(counted), np.concatenate(lengths)
+        lengths, pooled = protocol.scored_lengths(), protocol.pooled_accuracy
+        tally, done = LengthTally(lengths, len(scoring.members), pooled=pooled), 0
+        for number, (of_rows, counted, batch) in enumerate(Transduction(scoring.parts.task, protocol).test_batches()):
+            real = of_rows > 0
+            tally.add(scoring.predictor.correct(batch, number=number)[:, real], counted[real], of_rows[real])
+            done += int(real.sum())
+            scoring.sink.scored(done, len(lengths) * protocol.strings_per_length)
         scored = []
-        for row in np.concatenate(correct, 1):
-            curve = accuracy_per_length(row, symbols, of_rows, pooled=protocol.pooled_accuracy)
+        for curve, error in zip(tally.curves(), tally.standard_errors().tolist(), strict=True):
             detail = {"lengths": list(curve.lengths), "accuracy": list(curve.accuracy)}
-            scored.append(({"score": score(curve, *protocol.test_lengths)}, {"accuracy_per_length": detail}))
+            more: dict[str, Any] = {"accuracy_per_length": detail} | ({} if pooled else {"standard_error": error})
+            scored.append(({"score": score(curve, *protocol.test_lengths)}, more))
         return scored
+
+    def readings(self, parts: Parts, evaluation: Evaluation, scored: Sequence[Scored]) -> list[Reading]:
+        del evaluation
+        protocol: LengthGeneralisation = parts.protocol
+        count = len(protocol.scored_lengths()) * protocol.strings_per_length
+        found = []
+        for measures, detail in scored:
+            value, error = measures["score"], detail.get("standard_error")
+            ends = {} if error is None else dict(zip(("low", "high"), normal_interval(value, error), strict=True))
+            curve = detail["accuracy_per_length"]
+            by_length = dict(zip(map(str, curve["lengths"]), curve["accuracy"], strict=True))
+            chance, breakdown = parts.task.chance, {"length": by_length}
+            found.append(Reading("score", value, count, chance=chance, breakdown=breakdown, **ends))
+        return found
 
     def probe(self, parts: Parts, evaluation: Evaluation) -> Probe:
         del evaluation
@@ -92,7 +108,7 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
 
     def place(self, training: Training, evaluation: Evaluation) -> tuple[Any, ...]:
         del evaluation
-        return training.setting["autoregressive"], tables.scale(training) or ()
+        return training.setting.get("autoregressive", False), tables.scale(training) or ()
 
     def told_by(self, training: Training) -> tuple[str, ...]:
         return (*self.told, "num_layers", "steps", "positions") if tables.scale(training) else self.told
@@ -104,11 +120,16 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
         return tables.layout(self, heading, cells)
 
     def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
-        task, count, settings = request.task, request.count, request.settings
+        task, settings = request.task, request.settings
+        if request.split == "test":
+            yield from self._test_strings(request)
+            return
         if request.split is not None:
             raise UsageError(
-                f"--split {request.split}: this suite has no splits, it draws fresh strings. Leave --split out."
+                f"--split {request.split}: this suite draws fresh strings for training, and has a split `test`. Use "
+                "that, or leave --split out."
             )
+        count = 10 if request.count is None else request.count
         options = {field.name: field for field in settings_.fields(tasks.get(f"chomsky/{task}"))}
         for key in settings:
             if key not in options:
@@ -121,6 +142,19 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
         for _ in range(count):  # one after the other, so that more of them begin with the same ones
             length = request.length or int(rng.integers(max(first, language.shortest), last + 1))
             yield from language.sample(rng, 1, length).symbols(language.input_alphabet, language.output_alphabet)
+
+    def _test_strings(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
+        """The strings that models are scored on, in that order."""
+        if request.length is not None:
+            raise UsageError(
+                f"--length {request.length}: the test strings have many lengths. Leave it, or use --set "
+                f"test_lengths={request.length},{request.length}."
+            )
+        ((training, protocol),) = self.outside_trainings(request.task, "any", request.preset, request.settings)
+        parts = self.restore(training, self.evaluations(protocol, request.task)[0])
+        alphabets = parts.task.input_alphabet, parts.task.output_alphabet
+        strings = (pair for _, pairs in self.problem(parts, ()).test_pairs() for pair in pairs.symbols(*alphabets))
+        yield from itertools.islice(strings, request.count)
 
     def check(self, task: str, lines: Sequence[str]) -> Conformance:
         from humboldt.suites.chomsky.conformance.check import check_file

@@ -81,7 +81,8 @@ class Transduction(AbstractProblem):
                 filling -= len(parts[-1])
             pairs = Pairs.concatenate(parts)
             lengths = np.pad(lengths, (0, len(pairs) - len(lengths)))
-            return lengths, pairs.target_lengths, self.frame(pairs)
+            batch = replace(self.frame(pairs), weight=(lengths > 0).astype(np.float32))
+            return lengths, pairs.target_lengths, batch
 
         for length, pairs in self.test_pairs():
             rows.append((length, pairs))

@@ -15,7 +15,12 @@ class LengthGeneralisation:
     """The setting of Delétang et al. (2023). The defaults are the paper's."""
 
     train_lengths: tuple[int, int] = setting(
-        (1, 40), "first and last input length in training", "section 4, Data generation", least=1, most=100_000
+        (1, 40),
+        "first and last input length in training",
+        "section 4, Data generation",
+        least=1,
+        most=100_000,
+        of_data=True,
     )
     test_lengths: tuple[int, int] = setting(
         (41, 500), "first and last input length in the test", "section 4", role=Role.EVALUATION, least=1, most=100_000
@@ -40,7 +45,7 @@ class LengthGeneralisation:
     num_test_lengths: int = setting(
         460, "how many test lengths are scored at most, spread evenly", "section 4: all", role=Role.EVALUATION, least=1
     )
-    data_seed: int = setting(0, "seed of the training strings", least=0)
+    data_seed: int = setting(0, "seed of the training strings", least=0, of_data=True)
     test_seed: int = setting(1, "seed of the test strings", role=Role.EVALUATION, least=0)
     test_dropout: bool = setting(
         False, "whether dropout stays on in tests", "released code: true", role=Role.EVALUATION, added_later=True

@@ -58,8 +58,8 @@ def over_all(cell: Cell) -> Summary | None:
 def over_seeds(cell: Cell) -> Summary:
     """Over the seeds that share settings and learning rate with the best member: what the paper's means are over."""
     _, training, result = best(cell)
-    rate = result.member["learning_rate"]
-    return summarise([s for s, t, r in scores(cell) if t is training and r.member["learning_rate"] == rate])
+    rate = result.member.get("learning_rate")  # of a model that was trained elsewhere, it is not known
+    return summarise([s for s, t, r in scores(cell) if t is training and r.member.get("learning_rate") == rate])
 
 
 def records(cell: Cell) -> list[Record]:

@@ -4,15 +4,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from humboldt.errors import UsageError
+from humboldt import settings as settings_
+from humboldt.errors import UsageError, unknown_name
 from humboldt.identity import Evaluation, Member, Training
-from humboldt.languages import ProblemKind
+from humboldt.languages import ProblemKind, tasks
 from humboldt.languages.pcfg_set import num_functions
-from humboldt.measures.pcfg_set import VERSION, File, score_predictions
+from humboldt.measures.pcfg_set import TESTS, VERSION, File, score_predictions
+from humboldt.measures.statistics import share
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Experiment, Parts, Probe, Request, Scored, Scoring
-from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersScore, TextFile
+from humboldt.suites.base import AbstractSuite, Experiment, Parts, Probe, Reading, Request, Scored, Scoring
+from humboldt.suites.capabilities import ExampleRequest, FileRequest, OffersData, OffersScore
 from humboldt.suites.cells import Cell, Heading
 from humboldt.suites.pcfg_set import data, records, tables
 from humboldt.suites.pcfg_set import scoring as scores
@@ -38,6 +40,7 @@ EVALUATIONS = {  # of each task's training
     "overgeneralisation": ("overgeneralisation",),
 }
 SIZES = {"functions": "function_items", "string_lengths": "longer_items"}  # settings of one evaluation alone
+FIRST_STRING = "chance: who always answers with the first string argument"
 LENGTHS = 19  # of strings in the test of longer strings: 2 to 20
 PROBED_SYMBOLS = 16  # of an output, in an estimate: about the mean of the targets
 
@@ -61,8 +64,11 @@ class PcfgSet(AbstractSuite, OffersData, OffersScore):
 
     def plan(self, request: Request) -> list[Experiment]:
         """Localism is asked of the models of task_accuracy: who asks for it means these."""
-        names = ("task_accuracy" if name == data.LOCALISM else name for name in request.tasks)
+        names = map(self.trained_task, request.tasks)
         return super().plan(replace(request, tasks=tuple(dict.fromkeys(names))))
+
+    def trained_task(self, task: str) -> str:
+        return "task_accuracy" if task == data.LOCALISM else task
 
     def members(self, parts: Parts) -> list[Member]:
         return [{"seed": seed} for seed in range(parts.protocol.seeds)]
@@ -106,6 +112,30 @@ class PcfgSet(AbstractSuite, OffersData, OffersScore):
     def score(self, scoring: Scoring) -> list[Scored]:
         return SCORERS[scoring.evaluation.name](_problem(scoring.parts), scoring)
 
+    def problem(self, parts: Parts, members: Sequence[Member]) -> Expressions:
+        del members
+        return _problem(parts)
+
+    def readings(self, parts: Parts, evaluation: Evaluation, scored: Sequence[Scored]) -> list[Reading]:
+        main = {"accuracy": "sequence_accuracy", "overgeneralisation": "overgeneralised"}
+        main |= {"localism": "consistency", "substitutivity": "consistency"}
+        found = []
+        for measures, detail in scored:
+            score, name = detail.get("score", {}), main.get(evaluation.name)
+            for measure, value in measures.items():
+                if measure != name:
+                    found.append(Reading(measure, value))
+                    continue
+                n = score.get("n", len(_problem(parts).splits.test))
+                part = share(round(value * n), n)
+                parts_of = {
+                    by: {key: one["value"] for key, one in shares.items()}
+                    for by, shares in score.get("breakdowns", {}).items()
+                }
+                chance = measures.get("first_string")
+                found.append(Reading(measure, value, n, part.low, part.high, chance, parts_of, FIRST_STRING))
+        return found
+
     def probe(self, parts: Parts, evaluation: Evaluation) -> Probe:
         problem, protocol, functions = _problem(parts), parts.protocol, parts.task.language.functions
         test = problem.splits.test.sources
@@ -138,12 +168,28 @@ class PcfgSet(AbstractSuite, OffersData, OffersScore):
                 f"--length {request.length}: a corpus has expressions of many lengths, distributed as in the paper. "
                 "Leave --length out, or bound the nesting of functions with --set deepest=2."
             )
-        return data.pairs(request.task, request.split, request.count, request.seed, request.settings)
+        return data.pairs(request.task, request.split, request.count, request.seed, _data_changes(self, request))
 
-    def score_file(self, test: str, predictions: TextFile, *, twin: TextFile | None) -> dict[str, Any]:
+    def score_file(self, request: FileRequest) -> dict[str, Any]:
+        """Any expressions may be in the file: what they mean is known."""
+        if request.settings:
+            raise UsageError(
+                f"--set {next(iter(request.settings))}: predictions for pcfg_set are compared with what their sources "
+                "mean, whatever the corpus was. Leave --set out."
+            )
+        test, twin = request.task, request.twin
         general = "substitutivity" if test in TASKS and test.startswith("substitutivity") else test
-        files = [None if file is None else File.tsv(file.name, file.lines) for file in (predictions, twin)]
-        return score_predictions(general, files[0], files[1])  # pyright: ignore[reportArgumentType]
+        if general not in TESTS:
+            raise unknown_name("test of pcfg_set", test, TESTS)
+        return score_predictions(general, File.read(request.only()), None if twin is None else File.read(twin))
+
+
+def _data_changes(suite: PcfgSet, request: ExampleRequest) -> dict[str, Any]:
+    """What a preset changes about the corpus, and what the user changes."""
+    task = suite.trained_task(request.task)
+    of_task = settings_.names(tasks.get(f"pcfg_set/{task}"))
+    changes = suite.preset(request.preset).changes_for(task, "")
+    return {**{key: value for key, value in changes.items() if key in of_task}, **request.settings}
 
 
 def _problem(parts: Parts) -> Expressions:

@@ -16,7 +16,7 @@ SPLITS = ("train", "validation", "test")
 
 
 def pairs(
-    test: str, split: str | None, count: int, seed: int, changes: Mapping[str, Any]
+    test: str, split: str | None, count: int | None, seed: int, changes: Mapping[str, Any]
 ) -> Iterator[tuple[list[str], list[str]]]:
     """Sources and targets of one split of a test, as symbols."""
     if test not in TESTS:
@@ -26,12 +26,15 @@ def pairs(
     defaults = {"rates": (PRINTED_RATE,)} if test == "overgeneralisation" else {}
     task: Any = settings_.changed(cls(**defaults), changes)
     examples = _examples(task, test, split or "train", seed)
-    if count > len(examples):
+    if count is not None and count > len(examples):
         raise UsageError(
             f"--count {count}: the {split or 'train'} set of {test} has {len(examples):,} items. Use a smaller number, "
             "or a larger corpus: --set size=..."
         )
-    return ((source.split(), target.split()) for source, target in examples.take(range(count)))
+    return (
+        (source.split(), target.split())
+        for source, target in examples.take(range(len(examples) if count is None else count))
+    )
 
 
 def _examples(task: AbstractTest, test: str, split: str, seed: int) -> Examples:

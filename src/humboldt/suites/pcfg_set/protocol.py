@@ -58,7 +58,7 @@ class Compositionality:
         "accuracy", "validation measure, per symbol and told the symbols before, that chooses the epoch", "the toolkits"
     )
     precision: Literal["float32", "bfloat16"] = setting("float32", "of the network in training", "not stated")
-    data_seed: int = setting(0, "seed of the corpus and of its order in training", least=0)
+    data_seed: int = setting(0, "seed of the corpus and of its order in training", least=0, of_data=True)
     longest_output: int = setting(
         256, "symbols after which an output is cut", "not stated", role=Role.EVALUATION, least=1
     )

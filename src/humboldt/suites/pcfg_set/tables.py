@@ -9,7 +9,7 @@ from humboldt.measures.accuracy import summarise
 from humboldt.measures.pcfg_set import relative_drop, welch_test
 from humboldt.report.tables import Table
 from humboldt.report.words import counted
-from humboldt.suites.cells import Cell, Heading
+from humboldt.suites.cells import Cell, Heading, order_of
 from humboldt.suites.pcfg_set.protocol import PRINTED_RATE
 from humboldt.suites.pcfg_set.records import (
     Value,
@@ -34,7 +34,7 @@ FIRST_STRING = "First string"
 def layout(suite: "PcfgSet", heading: Heading, cells: Sequence[Cell]) -> list[Table]:
     """Table 1; what stands behind its numbers; Table 2; significance; the auxiliary tests."""
     title = f"pcfg_set, {heading}"
-    names = [name for name in suite.models() if any(cell.model == name for cell in cells)]
+    names = [name for name in order_of(suite, cells) if any(cell.model == name for cell in cells)]
     titles = {name: suite.contender(name).title for name in names}
     by_test = _by_test(cells)
     of_table_1 = {test: own for test, own in by_test.items() if test not in ("functions", "string_lengths")}

@@ -1,5 +1,6 @@
 """Targeted syntactic evaluations with pseudo-languages: does a model see structure without words?"""
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,15 +14,18 @@ from humboldt.languages import AbstractTask, ProblemKind
 from humboldt.languages.syntax import draw_split
 from humboldt.languages.syntax._splits import NAMES as SPLITS
 from humboldt.measures.accuracy import VERSION, accuracy_per_length
+from humboldt.measures.statistics import share
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Parts, Probe, Request, Scored, Scoring
+from humboldt.suites.base import AbstractSuite, Parts, Probe, Reading, Request, Scored, Scoring
 from humboldt.suites.capabilities import ExampleRequest, OffersData
 from humboldt.suites.cells import Cell, Heading
 from humboldt.suites.syntax import tables
 from humboldt.suites.syntax.problem import SCORED, TEST_ROWS, Classification, test_batches
 from humboldt.suites.syntax.protocol import CONTENDERS, OF_DATA, PRESETS, TASKS, PseudoLanguages
 from humboldt.training.base import Job, MemberRecipe, Recipe
+
+EVERYTHING_SCORED = "scored"  # the splits that models are scored on, one after the other
 
 
 class Syntax(AbstractSuite, OffersData):
@@ -39,6 +43,7 @@ class Syntax(AbstractSuite, OffersData):
     demo = Request(("nested_dependency",), ("lstm",))
     headline = "validation"
     evaluation = ("accuracy", VERSION)
+    test_sets = tuple(SCORED)
     told = ("terminals", "distribution")
 
     def make_task(self, name: str, protocol: PseudoLanguages, options: Mapping[str, Any]) -> AbstractTask:
@@ -70,10 +75,15 @@ class Syntax(AbstractSuite, OffersData):
             members=tuple(MemberRecipe(**member) for member in members),
         )
 
+    def problem(self, parts: Parts, members: Sequence[Member]) -> Classification:
+        del members
+        return Classification(parts.training.task, parts.task, parts.protocol)
+
     def score(self, scoring: Scoring) -> list[Scored]:
         parts, predictor = scoring.parts, scoring.predictor
         problem = Classification(parts.training.task, parts.task, parts.protocol)
-        splits = {name: problem.split(name) for name in SCORED}
+        splits = {name: problem.split(name) for name in SCORED if predictor.covers is None or name in predictor.covers}
+        tests = [name for name in ("test", "long") if name in splits]
         total, done = sum(map(len, splits.values())), 0
         correct: dict[str, np.ndarray] = {}
         for name, split in splits.items():
@@ -83,17 +93,39 @@ class Syntax(AbstractSuite, OffersData):
                 done += count
                 scoring.sink.scored(done, total)
             correct[name] = np.concatenate(rows, 1)
-        lengths = np.concatenate([splits[name].lengths for name in ("test", "long")])
+        lengths = np.concatenate([np.empty(0, int), *(splits[name].lengths for name in tests)])
         shared = {"shortcuts": problem.shortcuts(), "parameters": predictor.parameters()}
 
         def scored(member: int) -> Scored:
-            measures = {measure: float(correct[name][member].mean()) for name, measure in SCORED.items()}
-            both = np.concatenate([correct[name][member] for name in ("test", "long")])
+            measures = {SCORED[name]: float(right[member].mean()) for name, right in correct.items()}
+            both = np.concatenate([np.empty(0), *(correct[name][member] for name in tests)])
             curve = accuracy_per_length(both, np.ones(len(both)), lengths)
             shares = [round(share, 6) for share in curve.accuracy]
             return measures, {"accuracy_per_length": {"lengths": list(curve.lengths), "accuracy": shares}, **shared}
 
         return [scored(member) for member in range(len(scoring.members))]
+
+    def readings(self, parts: Parts, evaluation: Evaluation, scored: Sequence[Scored]) -> list[Reading]:
+        del evaluation
+        compares = getattr(parts.model, "asked", "answers") == "probabilities"
+        found = []
+        for measures, detail in scored:
+            curve = detail["accuracy_per_length"]
+            lengths = dict(zip(map(str, curve["lengths"]), curve["accuracy"], strict=True))
+            for split, measure in SCORED.items():
+                if measure not in measures:  # of a file that does not have it
+                    continue
+                pairs = getattr(parts.protocol, split)
+                count = pairs if compares else 2 * pairs
+                within = parts.protocol.splits.range_of(split)
+                by_length = {
+                    n: lengths[n] for n in lengths if split != "validation" and within[0] <= int(n) <= within[1]
+                }
+                part = share(round(measures[measure] * count), count)
+                note = "the share of pairs whose grammatical string is more probable" if compares else ""
+                company = {"chance": parts.task.chance, "breakdown": {"length": by_length} if by_length else {}}
+                found.append(Reading(measure, measures[measure], count, part.low, part.high, **company, note=note))
+        return found
 
     def probe(self, parts: Parts, evaluation: Evaluation) -> Probe:
         del evaluation
@@ -128,20 +160,23 @@ class Syntax(AbstractSuite, OffersData):
             if key not in OF_DATA:
                 raise unknown_name("setting of the data", key, OF_DATA)
         name = request.split or "train"
-        if name not in SPLITS:
-            raise unknown_name("split", name, SPLITS)
-        protocol = settings_.changed(PseudoLanguages(terminals=(10,)), settings)
+        if name not in (*SPLITS, EVERYTHING_SCORED):
+            raise unknown_name("split", name, (*SPLITS, EVERYTHING_SCORED))
+        changes = self.preset(request.preset).changes_for(request.task, "")
+        protocol = settings_.changed(PseudoLanguages(terminals=(10,)), {**changes, **settings})
         if len(protocol.terminals) != 1:
             raise UsageError(f"--set terminals={settings['terminals']}: strings are drawn for one number of terminals.")
         language: Any = self.make_task(request.task, protocol, {})
-        strings = 2 * getattr(protocol, name)
-        if count > strings:
+        names = SCORED if name == EVERYTHING_SCORED else (name,)
+        strings = 2 * sum(getattr(protocol, each) for each in names)
+        if count is not None and count > strings:
             raise UsageError(
                 f"--count {count}: the split {name} has {strings:,} strings. Use a smaller number, or a larger split: "
                 f"--set {name}={-(-count // 2)} (positives, with as many negatives)."
             )
-        pairs = draw_split(language, name, request.seed, protocol.splits).pairs().head(count)
-        yield from pairs.symbols(language.input_alphabet, language.output_alphabet)
+        drawn = (draw_split(language, each, request.seed, protocol.splits).pairs() for each in names)
+        symbols = (pair for pairs in drawn for pair in pairs.symbols(language.input_alphabet, language.output_alphabet))
+        yield from itertools.islice(symbols, count)
 
 
 suites.register("syntax", version=1)(Syntax())

@@ -26,20 +26,24 @@ class PseudoLanguages:
         most=100_000,
     )
     distribution: Literal["zipf", "uniform"] = setting(
-        "zipf", "how terminals are drawn", "section 2.2; uniform in appendix A"
+        "zipf", "how terminals are drawn", "section 2.2; uniform in appendix A", of_data=True
     )
-    zipf_exponent: float = setting(1.0, "exponent of Zipf's law", "not stated", least=0, most=10)
-    train: int = setting(40_000, "positives that are trained on, with as many negatives", "section 2.2.1", least=1)
+    zipf_exponent: float = setting(1.0, "exponent of Zipf's law", "not stated", least=0, most=10, of_data=True)
+    train: int = setting(
+        40_000, "positives that are trained on, with as many negatives", "section 2.2.1", least=1, of_data=True
+    )
     validation: int = setting(
         5_000, "positives of the validation split", "section 2.2.1", role=Role.EVALUATION, least=1
     )
     test: int = setting(2_500, "positives of the test split", "section 2.2.1", role=Role.EVALUATION, least=1)
     long: int = setting(2_500, "positives of the long split", "section 2.2.1", role=Role.EVALUATION, least=1)
-    lengths: tuple[int, int] = setting((4, 30), "first and last length", "section 2.2.1", least=2, most=100_000)
+    lengths: tuple[int, int] = setting(
+        (4, 30), "first and last length", "section 2.2.1", least=2, most=100_000, of_data=True
+    )
     long_lengths: tuple[int, int] = setting(
         (31, 100), "of the long split", "section 2.2.1", role=Role.EVALUATION, least=2, most=100_000
     )
-    disjoint: bool = setting(True, "whether no string is in two splits", "not stated")
+    disjoint: bool = setting(True, "whether no string is in two splits", "not stated", of_data=True)
     epochs: int = setting(15, "passes over the training strings", CONFIGURATIONS, least=1)
     batch_size: int = setting(512, "strings in a training batch", CONFIGURATIONS, least=1)
     seeds: int = setting(10, "seeds, a member each", CONFIGURATIONS, role=Role.MEMBERS, least=1, most=10_000)
@@ -57,7 +61,7 @@ class PseudoLanguages:
     sizes: Literal["stated", "counted"] = setting(
         "stated", "sizes of the models: as section 2.3 states them, or as its parameter counts imply", "section 2.3"
     )
-    data_seed: int = setting(0, "seed of all strings", least=0)
+    data_seed: int = setting(0, "seed of all strings", least=0, of_data=True)
 
     def check(self) -> None:
         """Relations between settings: the splits check themselves."""

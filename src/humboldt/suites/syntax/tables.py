@@ -8,7 +8,7 @@ from humboldt.measures import accuracy
 from humboldt.report.tables import Record, Table
 from humboldt.report.words import counted
 from humboldt.store import Result, State
-from humboldt.suites.cells import Cell, Heading
+from humboldt.suites.cells import Cell, Heading, order_of
 
 if TYPE_CHECKING:
     from humboldt.suites.syntax import Syntax
@@ -105,7 +105,7 @@ def _table(
     with_paper: bool,
     notes: Sequence[str] = (),
 ) -> Table:
-    names = [name for name in suite.models() if any(cell.model == name for cell in cells)]
+    names = [name for name in order_of(suite, cells) if any(cell.model == name for cell in cells)]
     titles = [[suite.contender(name).title, *(["paper"] if with_paper else [])] for name in names]
     columns = ["Language", "T", "Drawn", "Test", *(title for group in titles for title in group)]
     rows = []

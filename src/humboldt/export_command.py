@@ -1,0 +1,38 @@
+"""The command `humboldt export`: our tasks for other people's programs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from humboldt.errors import unknown_name
+from humboldt.export import export_lm_eval
+from humboldt.plugins import load_files
+from humboldt.settings import parse_assignments
+
+PROGRAMS = ("lm-eval",)
+
+
+def export(
+    program: Annotated[str, typer.Argument(help="For whom: lm-eval (EleutherAI's lm-evaluation-harness).")],
+    suite: Annotated[str, typer.Argument(help="The suite, e.g. syntax.")],
+    out: Annotated[Path, typer.Option(help="Folder for the task files.", metavar="DIR")],
+    task: Annotated[list[str], typer.Option("--task", help="A task; may be repeated. Default: the paper's.")] = [],  # noqa: B006
+    preset: Annotated[str, typer.Option("--preset", help="Whose test strings: paper or quick.")] = "paper",
+    count: Annotated[
+        int, typer.Option(min=0, help="Test strings of a task at most, spread evenly; 0: all of them.")
+    ] = 500,
+    shots: Annotated[int, typer.Option(min=0, help="Examples in a prompt, from training.")] = 8,
+    end: Annotated[str, typer.Option(help="What ends a string in minimal pairs. Default: a new line.")] = "\n",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the strings of training.")] = 0,
+    set_: Annotated[list[str], typer.Option("--set", help="key=value; may be repeated.", metavar="KEY=VALUE")] = [],  # noqa: B006
+    plugin: Annotated[list[Path], typer.Option("--plugin", help="A Python file that adds suites or tasks.")] = [],  # noqa: B006
+) -> None:
+    """Write our tasks as files for another program; print their names."""
+    load_files(plugin)
+    if program not in PROGRAMS:
+        raise unknown_name("program to export for", program, PROGRAMS)
+    changes = parse_assignments(set_)
+    options = {"preset": preset, "settings": changes, "shots": shots, "end": end, "seed": seed}
+    for one in export_lm_eval(suite, out, tasks=task, count=count or None, **options):  # pyright: ignore[reportArgumentType]
+        print(f"{one.name}  {one.strings} strings")

@@ -1,0 +1,115 @@
+"""Anybody's next-symbol distributions, from a file: for each test string, one for each of its steps."""
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from humboldt import files
+from humboldt.errors import UsageError
+from humboldt.measures.bliss import check_distributions, evaluate
+from humboldt.suites.bliss.problem import NextSymbol
+from humboldt.suites.bliss.scoring import LENIENT, STRICT, described
+
+SAME = 1e-6  # how far apart two distributions after the same prefix may be
+
+
+class Recorded:
+    """A stepper that says what a file says. Prefixes are nodes of a tree, so that memory grows with the file alone."""
+
+    def __init__(self, vocabulary: int) -> None:
+        self._children: dict[tuple[int, int], int] = {}
+        self._distributions = np.zeros((1024, vocabulary))
+
+    def add(self, ids: np.ndarray, distributions: np.ndarray) -> int | None:
+        """Adds one string. Gives the step at which an earlier string has another distribution after the same prefix."""
+        node = -1
+        for step, symbol in enumerate(ids.tolist()):
+            known = self._children.get((node, symbol))
+            if known is None:
+                known = self._children[node, symbol] = len(self._children)
+                if known == len(self._distributions):
+                    self._distributions = np.concatenate([self._distributions, np.zeros_like(self._distributions)])
+                self._distributions[known] = distributions[step]
+            elif np.abs(self._distributions[known] - distributions[step]).max() > SAME:
+                return step
+            node = known
+        return None
+
+    def init(self, count: int) -> np.ndarray:
+        """Nothing read."""
+        return np.full(count, -1)
+
+    def step(self, state: np.ndarray, symbols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Follows the tree."""
+        pairs = zip(state.tolist(), symbols.tolist(), strict=True)
+        state = np.array([self._children[pair] for pair in pairs], int)
+        return state, self._distributions[state]
+
+    def take(self, state: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Selects."""
+        return state[rows]
+
+
+def score_distributions(problem: NextSymbol, task: str, path: Path) -> dict[str, Any]:
+    """M_det and M_cat over the test strings that a file has, which are the first ones, in their order."""
+    language, alphabet = problem.language, problem.language.input_alphabet
+    test_set = language.test_set(after=problem.corpus, count=problem.sizes.test)
+    recorded, count, last = Recorded(len(alphabet)), 0, ""
+    for row, string in itertools.zip_longest(files.read(path, ("input", "prediction")), iter(test_set)):
+        if row is None:
+            break
+        if string is None:
+            raise UsageError(f"{row.place}: all {count:,} test strings are there already. Remove what is too much.")
+        source, target = language.pair(string)
+        if row.fields["input"] != source:
+            raise UsageError(
+                f"{row.place}: the input is {str(row.fields['input'])[:80]!r}, but test string {count + 1:,} is "
+                f"{source[:80]!r}. Give the first test strings, each once, in the order in which `humboldt data bliss "
+                f"{task} --split test --set factors=...` writes them."
+            )
+        if row.fields.get("target", target) != target:
+            raise UsageError(f"{row.place}: the target is not {target[:80]!r}, which belongs to this input.")
+        symbols = source.split()
+        distributions = _distributions(row, len(symbols), len(alphabet), symbols)
+        conflict = recorded.add(alphabet.encode(symbols), distributions)
+        if conflict is not None:
+            raise UsageError(
+                f"{row.place}: after {' '.join(symbols[: conflict + 1])[-80:]!r} an earlier line has another "
+                "distribution. A next-symbol model knows the symbols so far, and nothing else."
+            )
+        count, last = count + 1, string
+    if not count:
+        raise UsageError(f"{path.name} has no predictions. Give those of the first test strings, at least of one.")
+    covered = language.test_set(after=problem.corpus, count=count)
+    assessment = evaluate(covered, recorded, epsilons=(LENIENT, STRICT))
+    return {
+        "suite": "bliss",
+        "task": task,
+        "strings": count,
+        "of": problem.sizes.test,
+        "covers_all": count == problem.sizes.test,
+        "largest_n": language.size(last),
+        "measure": language.measure.value,
+        "scores": [described(score, assessment) for score in assessment.scores],
+    }
+
+
+def _distributions(row: files.Row, steps: int, vocabulary: int, symbols: list[str]) -> np.ndarray:
+    value = row.fields["prediction"]
+    try:
+        value = json.loads(value) if isinstance(value, str) else value
+        array = np.array(value, np.float64)
+    except (ValueError, TypeError, json.JSONDecodeError):
+        array = np.zeros(0)
+    if array.shape != (steps, vocabulary):
+        raise UsageError(
+            f"{row.place}: the prediction has shape {array.shape}. Give a list for each of the {steps} symbols of the "
+            f"input, each with the probabilities of the {vocabulary} symbols that may come next."
+        )
+    try:
+        return check_distributions(array, steps, vocabulary, lambda step: symbols[: step + 1])
+    except UsageError as error:
+        raise UsageError(f"{row.place}: {error}") from None

@@ -1,0 +1,39 @@
+"""Environments of their own, made once for all tests of this folder.
+
+`HUMBOLDT_TORCH_PYTHON` and `HUMBOLDT_LM_EVAL_PYTHON` name the Python of an environment that is there already.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+from extras_support import LM_EVAL, ROOT, TORCH, environment_upon, install
+
+
+@pytest.fixture(scope="session")
+def without_jax(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of a new environment that has the base and nothing else."""
+    python = environment_upon(tmp_path_factory.mktemp("environment"))
+    install(python, ROOT)
+    return python
+
+
+@pytest.fixture(scope="session")
+def with_torch(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with PyTorch and `transformers`."""
+    if "HUMBOLDT_TORCH_PYTHON" in os.environ:
+        return Path(os.environ["HUMBOLDT_TORCH_PYTHON"])
+    python = environment_upon(tmp_path_factory.mktemp("torch"), request.getfixturevalue("without_jax"))
+    install(python, *TORCH)
+    return python
+
+
+@pytest.fixture(scope="session")
+def with_lm_eval(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with lm-evaluation-harness, which brings some 87 packages."""
+    if "HUMBOLDT_LM_EVAL_PYTHON" in os.environ:
+        return Path(os.environ["HUMBOLDT_LM_EVAL_PYTHON"])
+    others = [request.getfixturevalue(name) for name in ("with_torch", "without_jax")]
+    python = environment_upon(tmp_path_factory.mktemp("lm_eval"), *others)
+    install(python, *LM_EVAL, *TORCH, PIP_CONSTRAINT="")  # it has opinions of its own about versions
+    return python
