@@ -1,11 +1,13 @@
 """Which results compete for one place in a table, and under which heading: from stored settings, never from a label."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from humboldt.errors import HumboldtError
-from humboldt.identity import Member, Training, canonical
+from humboldt.identity import Member, Training, canonical, short_hash
+from humboldt.measures.statistics import Spread, spread
 from humboldt.report.tables import Table
 from humboldt.settings import plain, words
 from humboldt.store import Result, Scores, State
@@ -43,6 +45,12 @@ class Cell:
     place: tuple[Any, ...]
     scores: tuple[Scores, ...]
 
+    @cached_property
+    def key(self) -> str:
+        """Tells it from all other cells."""
+        where = [self.suite, str(self.heading), self.task, self.model, list(self.place)]
+        return short_hash([*where, self.scores[0].evaluation.name])
+
     def finished(self, measure: str) -> list[tuple[float, Training, Result]]:
         """Every member that has the measure, with its value and its training."""
         return [
@@ -69,6 +77,44 @@ class Cell:
         """One training's values of what differs between the trainings of the cell."""
         flat = [scores.training.flat for scores in self.scores]
         return {key: value for key, value in training.flat.items() if any(one.get(key) != value for one in flat)}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the members of a cell have of one measure, in the unit of the tables; more is better.
+
+    - `setting`: as the records have it.
+    - `is_solved`: which values count as success, where the paper says so.
+    - `published`: the paper's number, which is its best or, with `is_mean`, its mean.
+    - `scale`: the range that values can have. `task`: as the records call it, where that is not the cell's.
+    """
+
+    measure: str
+    setting: str
+    values: tuple[float, ...]
+    is_solved: Callable[[float], bool] | None = None
+    published: float | None = None
+    is_mean: bool = False
+    scale: float = 1.0
+    task: str = ""
+
+    @cached_property
+    def spread(self) -> Spread:
+        """All statistics of the values."""
+        return spread(self.values, self.is_solved)
+
+
+@dataclass(frozen=True)
+class Glance:
+    """A model in one suite, in a word: for the overview of a page.
+
+    - `text`: the headline. `about`: what it counts, and of which cells.
+    - `bars`: for the small picture, numbers from 0 to 1 with what each is.
+    """
+
+    text: str
+    about: str
+    bars: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,16 @@ from humboldt.identity import Evaluation, Member
 from humboldt.languages import ProblemKind
 from humboldt.languages.bliss import Measure
 from humboldt.measures.bliss import evaluate, sizes
+from humboldt.report.figures import AnyFigure
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Parts, Probe, Request, Scored, Scoring
-from humboldt.suites.bliss import data, tables
+from humboldt.suites.bliss import data, figures, tables
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.bliss.protocol import CONTENDERS, PRESETS, TASKS, Induction
 from humboldt.suites.bliss.scoring import Scorer, proofs
 from humboldt.suites.capabilities import ExampleRequest, OffersData
-from humboldt.suites.cells import Cell, Heading
+from humboldt.suites.cells import Cell, Glance, Heading, Measured
 from humboldt.training.base import AbstractPredictor, Job, MemberRecipe, Recipe
 
 PROBE_STRINGS = 200  # test strings that an estimate reads
@@ -126,6 +127,16 @@ class Bliss(AbstractSuite, OffersData):
 
     def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
         return tables.layout(self, heading, cells)
+
+    def measured(self, cell: Cell) -> list[Measured]:
+        return tables.measured(cell)
+
+    def glance(self, cells: Sequence[Cell]) -> Glance | None:
+        return figures.glance(cells)
+
+    def figures(self, heading: Heading, cells: Sequence[Cell]) -> list[AnyFigure]:
+        del heading
+        return figures.figures(self, cells)
 
     def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
         if request.length is not None:

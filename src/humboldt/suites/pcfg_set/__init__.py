@@ -9,12 +9,13 @@ from humboldt.identity import Evaluation, Member, Training
 from humboldt.languages import ProblemKind
 from humboldt.languages.pcfg_set import num_functions
 from humboldt.measures.pcfg_set import VERSION, File, score_predictions
+from humboldt.report.figures import AnyFigure
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Experiment, Parts, Probe, Request, Scored, Scoring
 from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersScore, TextFile
-from humboldt.suites.cells import Cell, Heading
-from humboldt.suites.pcfg_set import data, records, tables
+from humboldt.suites.cells import Cell, Glance, Heading, Measured
+from humboldt.suites.pcfg_set import data, figures, records, tables
 from humboldt.suites.pcfg_set import scoring as scores
 from humboldt.suites.pcfg_set.looks import look
 from humboldt.suites.pcfg_set.problem import Expressions
@@ -128,6 +129,16 @@ class PcfgSet(AbstractSuite, OffersData, OffersScore):
 
     def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
         return tables.layout(self, heading, cells)
+
+    def measured(self, cell: Cell) -> list[Measured]:
+        return records.measures_of(cell)
+
+    def glance(self, cells: Sequence[Cell]) -> Glance | None:
+        return figures.glance(cells)
+
+    def figures(self, heading: Heading, cells: Sequence[Cell]) -> list[AnyFigure]:
+        del heading
+        return figures.figures(self, cells)
 
     def tasks_with_examples(self) -> list[str]:
         return [*self.tasks(), data.LOCALISM]

@@ -13,12 +13,13 @@ from humboldt.languages import AbstractTask, ProblemKind
 from humboldt.languages.syntax import draw_split
 from humboldt.languages.syntax._splits import NAMES as SPLITS
 from humboldt.measures.accuracy import VERSION, accuracy_per_length
+from humboldt.report.figures import AnyFigure
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Parts, Probe, Request, Scored, Scoring
 from humboldt.suites.capabilities import ExampleRequest, OffersData
-from humboldt.suites.cells import Cell, Heading
-from humboldt.suites.syntax import tables
+from humboldt.suites.cells import Cell, Glance, Heading, Measured
+from humboldt.suites.syntax import figures, tables
 from humboldt.suites.syntax.problem import SCORED, TEST_ROWS, Classification, test_batches
 from humboldt.suites.syntax.protocol import CONTENDERS, OF_DATA, PRESETS, TASKS, PseudoLanguages
 from humboldt.training.base import Job, MemberRecipe, Recipe
@@ -116,6 +117,16 @@ class Syntax(AbstractSuite, OffersData):
 
     def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
         return tables.layout(self, heading, cells)
+
+    def measured(self, cell: Cell) -> list[Measured]:
+        return tables.measured(cell)
+
+    def glance(self, cells: Sequence[Cell]) -> Glance | None:
+        return figures.glance(cells)
+
+    def figures(self, heading: Heading, cells: Sequence[Cell]) -> list[AnyFigure]:
+        del heading
+        return figures.figures(self, cells)
 
     def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
         settings, count = request.settings, request.count
