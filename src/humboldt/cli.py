@@ -22,6 +22,7 @@ from humboldt.plugins import load_files, load_installed
 from humboldt.prove_command import prove
 from humboldt.report.tables import Table, as_csv, as_json, as_text
 from humboldt.report.words import counted, duration, file_size
+from humboldt.report_command import plot, report, write_report
 from humboldt.score_command import score
 from humboldt.store import Store
 from humboldt.study import Study, plan, stop_on_interrupt
@@ -202,6 +203,11 @@ def demo(out: Out = Path("demo-results")) -> None:
         _announce(study)
         _execute(study)
     print("\n\n".join(study.table() for study in studies))
+    try:
+        print(f"The same as a page, with figures: `{write_report(out)}`. Open it in a browser.", file=sys.stderr)
+    except MissingExtra:
+        page = shlex.join(["humboldt", "report", str(out)])
+        print(f"For a page with figures: pip install 'humboldt[report]', then {page}", file=sys.stderr)
 
 
 @app.command()
@@ -338,6 +344,8 @@ def check(
 
 
 app.command()(prove)
+app.command()(report)
+app.command()(plot)
 
 
 def _announce(study: Study, *, with_estimate: bool = True) -> None:

@@ -33,6 +33,7 @@ class Interrupted(HumboldtError):
 EXTRAS = {
     **dict.fromkeys(("jax", "jaxlib", "ml_dtypes", "equinox", "optax", "jaxtyping"), "zoo"),
     "torch": "torch",
+    **dict.fromkeys(("altair", "vl_convert", "jinja2", "markupsafe"), "report"),
 }
 
 

@@ -77,9 +77,7 @@ def _axis(alt: Any, channel: str, axis: Axis) -> Any:
     if axis.kind == "category":
         labels = alt.Axis(labelAngle=-35 if channel == "x" else 0, labelLimit=190)
         return cls(f"{axis.column}:N", title=axis.title, sort=list(axis.order) or None, axis=labels)
-    options: dict[str, Any] = {"zero": False}
-    if axis.is_log:
-        options["type"] = "log"
+    options: dict[str, Any] = {"type": "log"} if axis.is_log else {"zero": False}
     if axis.domain is not None:
         options |= {"domain": list(axis.domain), "clamp": True}
     return cls(f"{axis.column}:Q", title=axis.title, scale=alt.Scale(**options), axis=alt.Axis(tickCount=5))
@@ -156,7 +154,7 @@ def _points(alt: Any, figure: Figure) -> list[Any]:
         .transform_window(member="row_number()", groupby=[figure.x.column, figure.colour])
         .transform_calculate(place_in_group=f"({order} : 0) + (((datum.member * 0.618034) % 1) - 0.5) * 0.5")
     )
-    marks = base.mark_point(filled=True, size=34, clip=True).encode(
+    marks = base.mark_point(filled=True, size=34).encode(
         **{"x": x, "y": y, "xOffset": offset, "shape": shape},
         color=_colour(alt, figure),
         opacity=_lit(alt, figure, 0.75, 0.05),

@@ -54,6 +54,15 @@ class Grid:
     rows: tuple[tuple[Entry, ...], ...]
     notes: tuple[str, ...]
 
+    @property
+    def texts(self) -> tuple[bool, ...]:
+        """Which columns hold words, not numbers."""
+        columns = zip(*self.rows, strict=True) if self.rows else ([] for _ in self.columns)
+        return tuple(
+            any(entry.text[:1].isalpha() and not entry.key and not entry.command for entry in column)
+            for column in columns
+        )
+
 
 @dataclass(frozen=True)
 class Gap:
@@ -210,7 +219,9 @@ def _overview(suite: AbstractSuite, cells: Mapping[Heading, Sequence[Cell]]) -> 
 
 def _grid(suite: AbstractSuite | None, heading: Heading | None, table: Table, folder: str) -> Grid:
     rows = tuple(tuple(_entries(suite, heading, table, row, folder)) for row in table.rows)
-    return Grid(table.title, table.columns, rows, table.notes)
+    told = "" if suite is None or heading is None else f"{suite.name}, {heading}"  # by what stands above the table
+    title = table.title.removeprefix(told).lstrip(",: ") or "Ours beside the paper's"
+    return Grid(title[:1].upper() + title[1:], table.columns, rows, table.notes)
 
 
 def _entries(
@@ -233,12 +244,20 @@ def _gap(number: Number) -> tuple[str, int]:
     if ours is None or theirs is None:
         return "", 0
     if isinstance(ours, str) or isinstance(theirs, str):
-        return ("=", 0) if str(ours) == str(theirs) else ("≠", len(LEVELS))
+        if str(ours) == str(theirs):
+            return "=", 0
+        return "≠", len(LEVELS) * (-1 if _rank(ours) < _rank(theirs) else 1)
     apart = ours - theirs
     decimals = len(str(number).rstrip("* ").split(" ")[0].partition(".")[2])
     level = sum(abs(apart) > least * number.scale for least in LEVELS)
     text = f"{apart:+.{decimals}f}"
     return ("=" if float(text) == 0 else text), level if apart > 0 else -level
+
+
+def _rank(value: float | str) -> float:
+    """A B-index as a number: `<1` is less than 1."""
+    text = str(value)
+    return float(text.removeprefix("<")) - 0.5 * text.startswith("<")
 
 
 def _spreads(suite: AbstractSuite, heading: Heading, cells: Sequence[Cell], compared: Iterator[int]) -> Grid | None:

@@ -27,18 +27,22 @@
   };
   const white = { background: "white" };
 
+  const rowsOf = (spec) => (spec.data.values || spec.datasets[spec.data.name]).filter((row) => row.what === "data").map(({ what, ...row }) => row);
+
   // Figures are drawn when they come near the window; those that were drawn are told what is lit.
   const views = new Map();
   let picked = [];
   const fitted = (spec, width) => {
     const made = structuredClone(spec);
     if (made.facet) {
-      const panel = made.spec.width + 70;
-      made.columns = Math.max(1, Math.min(4, Math.floor((width - 110) / panel)));
-      if (made.columns === 1) made.spec.width = Math.max(140, Math.min(330, width - 190));
+      const column = made.facet.field, room = width - (width > 600 ? 170 : 60);
+      const panels = new Set(rowsOf(spec).map((row) => row[column])).size;
+      made.columns = Math.max(1, Math.min(4, panels, Math.floor(room / 250)));
+      made.spec.width = Math.max(170, Math.min(420, Math.floor(room / made.columns) - 28));
     } else {
-      made.width = Math.max(160, Math.min(900, width - 210));
+      made.width = Math.max(170, Math.min(900, width - (width > 600 ? 210 : 60)));
     }
+    if (width <= 600) made.config = { ...made.config, legend: { orient: "bottom", columns: 2 } };
     return made;
   };
   const draw = async (id) => {
@@ -93,18 +97,12 @@
   const figureOf = (button) => button.closest("figure").id;
   for (const button of $("[data-save]")) button.addEventListener("click", async () => {
     const id = figureOf(button), kind = button.dataset.save, file = `${id}.${kind}`;
-    const drawn = document.querySelector(`#${CSS.escape(id)} .canvas > svg`);
     if (!data.figures[id]) {
-      const text = new XMLSerializer().serializeToString(drawn);
-      if (kind === "svg") return save(file, text, "image/svg+xml");
-      const image = new Image(), box = drawn.viewBox.baseVal;
-      image.onload = () => {
-        const canvas = Object.assign(element("canvas"), { width: 2 * (box.width || 800), height: 2 * (box.height || 600) });
-        canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-        save(file, canvas.toDataURL("image/png"));
-      };
-      image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
-      return;
+      const image = document.querySelector(`#${CSS.escape(id)} img`);
+      if (kind === "svg") return save(file, image.src);
+      const canvas = Object.assign(element("canvas"), { width: 2 * image.naturalWidth, height: 2 * image.naturalHeight });
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      return save(file, canvas.toDataURL("image/png"));
     }
     if (kind === "csv") {
       const rows = rowsOf(data.figures[id]), columns = [...new Set(rows.flatMap(Object.keys))];
@@ -115,7 +113,6 @@
     else save(file, await made.view.toImageURL("png", 2));
     made.finalize();
   });
-  const rowsOf = (spec) => (spec.data.values || spec.datasets[spec.data.name]).filter((row) => row.what === "data").map(({ what, ...row }) => row);
   const quoted = (text) => (/[",\n]/.test(text) ? `"${String(text).replaceAll('"', '""')}"` : String(text));
   const csv = (rows) => rows.map((row) => row.map(quoted).join(",")).join("\n") + "\n";
   const latex = (text) => String(text).replace(/[\\{}$&#^_~%]/g, (c) => ({ "\\": "\\textbackslash{}", "^": "\\^{}", "~": "\\~{}" }[c] || "\\" + c)).replaceAll("±", "$\\pm$").replaceAll("–", "--").replaceAll("−", "$-$").replaceAll("ε", "$\\varepsilon$").replaceAll("∞", "$\\infty$");

@@ -1,5 +1,6 @@
 """The page, by Jinja: one file that needs nothing else."""
 
+import base64
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -32,8 +33,6 @@ class _Pictures:
     taken: set[str] = field(default_factory=set)
 
     def __call__(self, figure: AnyFigure, where: str) -> dict[str, Any]:
-        with named_extras():
-            from markupsafe import Markup
         number, wanted = 1, "f-" + "".join(c if c.isalnum() else "-" for c in f"{where}-{figure.name}")
         while (name := wanted if number == 1 else f"{wanted}-{number}") in self.taken:
             number += 1
@@ -41,7 +40,9 @@ class _Pictures:
         about = {"id": name, "name": f"{where}/{figure.name}", "title": figure.title, "about": figure.about}
         about |= {"alt": f"{figure.title}. {figure.about}", "left_out": figure.left_out, "svg": ""}
         if isinstance(figure, Drawing):
-            return {**about, "svg": Markup(charts.drawing_svg(figure))}
+            # As an image: what its styles say must not reach the page.
+            encoded = base64.b64encode(charts.drawing_svg(figure).encode()).decode()
+            return {**about, "svg": f"data:image/svg+xml;base64,{encoded}"}
         self.families |= {row[FAMILY]: None for row in figure.rows if FAMILY in row}
         self.specifications[name] = charts.specification(figure)
         return {**about, "alt": f"{about['alt']} {_spoken(figure)}"}

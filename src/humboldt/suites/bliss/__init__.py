@@ -16,14 +16,14 @@ from humboldt.suites.bliss import data, figures, tables
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.bliss.protocol import CONTENDERS, PRESETS, TASKS, Induction
 from humboldt.suites.bliss.scoring import Scorer, proofs
-from humboldt.suites.capabilities import ExampleRequest, OffersData
+from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrongStrings, WrongString
 from humboldt.suites.cells import Cell, Glance, Heading, Measured
 from humboldt.training.base import AbstractPredictor, Job, MemberRecipe, Recipe
 
 PROBE_STRINGS = 200  # test strings that an estimate reads
 
 
-class Bliss(AbstractSuite, OffersData):
+class Bliss(AbstractSuite, OffersData, OffersWrongStrings):
     """The suite of Lan et al. (2023)."""
 
     name = "bliss"
@@ -133,6 +133,16 @@ class Bliss(AbstractSuite, OffersData):
 
     def glance(self, cells: Sequence[Cell]) -> Glance | None:
         return figures.glance(cells)
+
+    def first_wrong(self, parts: Parts, predictor: Any, detail: Mapping[str, Any]) -> WrongString | None:
+        """Known since the member was scored: the first test string at the strictest margin that was read."""
+        del parts, predictor
+        scores = [score for score in detail.get("scores", ()) if score["first_failure"] is not None]
+        if not scores:
+            return None
+        score = min(scores, key=lambda score: (score["measure"] != "M_det", score["epsilon"]))
+        tried = f"{score['measure']} at ε = {score['epsilon']:g}, the test strings after those of the corpus"
+        return WrongString(tuple(score["first_failure"]), tried)
 
     def figures(self, heading: Heading, cells: Sequence[Cell]) -> list[AnyFigure]:
         del heading

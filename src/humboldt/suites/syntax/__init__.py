@@ -1,5 +1,6 @@
 """Targeted syntactic evaluations with pseudo-languages: does a model see structure without words?"""
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,7 +18,7 @@ from humboldt.report.figures import AnyFigure
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Parts, Probe, Request, Scored, Scoring
-from humboldt.suites.capabilities import ExampleRequest, OffersData
+from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrongStrings, WrongString
 from humboldt.suites.cells import Cell, Glance, Heading, Measured
 from humboldt.suites.syntax import figures, tables
 from humboldt.suites.syntax.problem import SCORED, TEST_ROWS, Classification, test_batches
@@ -25,7 +26,7 @@ from humboldt.suites.syntax.protocol import CONTENDERS, OF_DATA, PRESETS, TASKS,
 from humboldt.training.base import Job, MemberRecipe, Recipe
 
 
-class Syntax(AbstractSuite, OffersData):
+class Syntax(AbstractSuite, OffersData, OffersWrongStrings):
     """The suite of Someya et al. (2024)."""
 
     name = "syntax"
@@ -123,6 +124,22 @@ class Syntax(AbstractSuite, OffersData):
 
     def glance(self, cells: Sequence[Cell]) -> Glance | None:
         return figures.glance(cells)
+
+    def first_wrong(self, parts: Parts, predictor: Any, detail: Any) -> WrongString:
+        del detail
+        problem = Classification(parts.training.task, parts.task, parts.protocol)
+        total = 0
+        for name in ("test", "long"):
+            split = problem.split(name)
+            right = np.concatenate([predictor.correct(batch)[0, :count] for count, batch in test_batches(split)])
+            wrong, total = np.flatnonzero(right == 0), total + len(split)
+            if len(wrong):
+                row = int(min(wrong, key=lambda row: split.lengths[row]))
+                pairs = split.pairs().symbols(parts.task.input_alphabet, parts.task.output_alphabet)
+                source, target = next(itertools.islice(pairs, row, None))
+                other = tuple(symbol for symbol in parts.task.output_alphabet.symbols if (symbol,) != tuple(target))
+                return WrongString(tuple(source), f"the split {name}", answer=other[:1], expected=tuple(target))
+        return WrongString(None, f"all {total:,} test strings")
 
     def figures(self, heading: Heading, cells: Sequence[Cell]) -> list[AnyFigure]:
         del heading
