@@ -4,10 +4,13 @@ PYTHON ?= python3
 BIN = .venv/bin
 INSTALLED = .venv/installed
 
-.PHONY: demo test test-extras slow lint clean
+.PHONY: demo report test test-extras slow lint clean
 
 demo: $(INSTALLED)
 	$(BIN)/humboldt demo --out demo-results
+
+report: $(INSTALLED)  # all that was reproduced, as one page; nothing is run
+	$(BIN)/humboldt report reproductions --output report.html
 
 test: $(INSTALLED)
 	$(BIN)/pytest -n 2 --dist loadfile  # what one test of a file has compiled, its neighbours use

@@ -22,7 +22,7 @@ from humboldt.plugins import load_files, load_installed
 from humboldt.prove_command import prove
 from humboldt.report.tables import Table, as_csv, as_json, as_text
 from humboldt.report.words import counted, duration, file_size
-from humboldt.report_command import plot, report, write_report
+from humboldt.report_command import export, plot, report, write_report
 from humboldt.score_command import score
 from humboldt.store import Store
 from humboldt.study import Study, plan, stop_on_interrupt
@@ -346,6 +346,7 @@ def check(
 app.command()(prove)
 app.command()(report)
 app.command()(plot)
+app.command()(export)
 
 
 def _announce(study: Study, *, with_estimate: bool = True) -> None:

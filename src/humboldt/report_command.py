@@ -13,6 +13,7 @@ from humboldt.report.figures import AnyFigure
 from humboldt.report.words import file_size
 from humboldt.suites import suites
 from humboldt.suites.cells import sort_results
+from humboldt.suites.exports import as_lines, exported, read_records
 from humboldt.suites.reading import stored
 
 Folder = Annotated[Path, typer.Argument(help="A folder with results.", metavar="DIR")]
@@ -45,7 +46,7 @@ def write_report(folder: Path, output: Path | None = None, *, inside: int = INSI
             f"--output {path}: that is a folder, and the page is one file. Give e.g. {path / 'report.html'}."
         )
     results = stored(folder)
-    page = collect(results, shlex.quote(str(folder)))
+    page = collect(results, shlex.quote(str(folder)), read_records(folder))
     members, remarks = look_inside(folder, inside)
     write(html(page, members, remarks), path)
     return path
@@ -84,6 +85,31 @@ def plot(
     path = Path(f"{figure.replace('/', '-')}.pdf") if output is None else output
     save([matching[0][1]], path)
     print(path)
+
+
+def export(
+    folder: Folder,
+    output: Annotated[Path | None, typer.Option(help="The file. Default: standard output.", metavar="FILE")] = None,
+    suite: Annotated[str | None, typer.Option(help="Only this suite.")] = None,
+    plugin: Plugins = [],  # noqa: B006
+) -> None:
+    """Write the results of every member as lines of JSON, which can be kept, compared and shown again."""
+    load_files(plugin)
+    if suite is not None:
+        suites.get(suite)
+    known = [scores for scores in stored(folder, suite) if scores.training.suite in suites]
+    entries = []
+    for scores in known:
+        its_suite = suites.get(scores.training.suite)
+        entries.append(exported(scores, format=its_suite.format, headline=its_suite.headline))
+    if output is None:
+        print(as_lines(entries), end="")
+        return
+    try:
+        output.write_text(as_lines(entries), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"`{output}` cannot be written: {error}. Choose another file with --output.") from error
+    print(output)
 
 
 def all_figures(folder: Path) -> list[tuple[str, str, AnyFigure]]:

@@ -3,7 +3,7 @@
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from humboldt import __version__
@@ -17,11 +17,12 @@ from humboldt.settings import words
 from humboldt.store import Result, Scores, State
 from humboldt.suites import suites
 from humboldt.suites.base import PAPER, AbstractSuite, Request
-from humboldt.suites.cells import Cell, Glance, Heading, Measured, sort_results
+from humboldt.suites.cells import Cell, Glance, Heading, Measured, Sorted, cells_of, sort_results
 from humboldt.suites.departures import departures, sentence
 from humboldt.suites.reading import parts_of, tables_apart, tables_of, unknown_suite_tables
 
 LEVELS = (0.005, 0.03, 0.1, 0.25)  # of a difference to the paper, as a share of the range: same, close, far, ...
+SUPERSEDED = "an earlier version of the task, model or measure: shown apart, never competes"
 MOST_COMPARED = 150  # differences between models on a page: each takes some hundredths of a second
 MOST_SPREADS = 600  # rows of statistics on a page
 MOST_LISTED = 12  # different values in a line
@@ -126,8 +127,13 @@ class Page:
     summary: str = ""
 
 
-def collect(results: Sequence[Scores], folder: str) -> Page:
-    """All that the results have to say. Suites without results are there, too, with the command that gets some."""
+def collect(
+    results: Sequence[Scores], folder: str, records: Sequence[tuple[str, Sequence[Mapping[str, Any]]]] = ()
+) -> Page:
+    """All that the results have to say. Suites without results are there, too, with the command that gets some.
+
+    `records` are numbers that are known without their members, by the file that they come from.
+    """
     names = [name for name in suites.names()]
     strangers = dict.fromkeys(s.training.suite for s in results if s.training.suite not in suites)
     provenance: dict[str, dict[str, Any]] = {}
@@ -143,13 +149,23 @@ def collect(results: Sequence[Scores], folder: str) -> Page:
         for heading, under_heading in _best_first(ordered.cells):
             parts.append(_part(suite, heading, under_heading, folder, compared))
             provenance |= {cell.key: _provenance(suite, cell, folder) for cell in under_heading}
+        for heading, under_heading in _best_first(_superseded(suite, ordered)):
+            part = _part(suite, heading, under_heading, folder, compared)
+            parts.append(replace(part, kind="superseded", badge=SUPERSEDED, gaps=()))
+            provenance |= {cell.key: _provenance(suite, cell, folder) for cell in under_heading}
         for family, found in _overview(suite, ordered.cells).items():
             seen.setdefault(family, {})[name] = found
         sections.append(
             Section(
                 *(name, suite.paper, suite.question, suite.measure, tuple(parts)),
                 across=tuple(suite.figures_across(cells)),
-                apart=tuple(_grid(suite, None, table, folder) for table in tables_apart(suite, ordered)),
+                apart=(
+                    *(
+                        _grid(suite, None, table, folder)
+                        for table in tables_apart(suite, replace(ordered, superseded=[]))
+                    ),
+                    *(grid for file, found in records if (grid := _recorded(suite, file, found)) is not None),
+                ),
                 first_command=f"humboldt run {name} --preset quick --out {folder}",
             )
         )
@@ -171,6 +187,14 @@ def collect(results: Sequence[Scores], folder: str) -> Page:
         provenance=provenance,
         summary=summary,
     )
+
+
+def _superseded(suite: AbstractSuite, ordered: Sorted) -> dict[Heading, list[Cell]]:
+    """Results of earlier versions of a task, model or measure: cells among themselves, with keys of their own."""
+    return {
+        heading: [replace(cell, suite=f"{cell.suite}, superseded") for cell in cells]
+        for heading, cells in cells_of(suite, ordered.superseded).items()
+    }
 
 
 def _best_first(cells: Mapping[Heading, Sequence[Cell]]) -> list[tuple[Heading, Sequence[Cell]]]:
@@ -236,6 +260,26 @@ def _entries(
             yield Entry(str(text), command=commands.of_missing(suite, heading, [text.task], text.model, folder))
         else:
             yield Entry(str(text).strip(), is_printed=column == "paper")
+
+
+def _recorded(suite: AbstractSuite, file: str, records: Sequence[Mapping[str, Any]]) -> Grid | None:
+    """Numbers of this suite that stand beside a published one, and whose members are not at hand."""
+    rows = []
+    for one in records:
+        if one["suite"] != suite.name or one["published"] is None:
+            continue
+        value = one["value"]
+        text = value if isinstance(value, str) else f"{value:.4g}"
+        scale = max(1.0, abs(one["published"])) if isinstance(one["published"], int | float) else 1.0
+        gap, level = _gap(Number(text, cell="", value=value, published=one["published"], scale=scale))
+        beside = [one["task"], one["model"], one["setting"], one["measure"], one["statistic"]]
+        ours = Entry(text, "recorded", gap, level, has_counterpart=True)
+        paper = Entry(str(one["published"]), is_printed=True)
+        rows.append((*map(Entry, beside), ours, paper, Entry(str(one["members"]))))
+    if not rows:
+        return None
+    columns = ("Task", "Model", "Setting", "Measure", "Statistic", "Ours", "paper", "Members")
+    return Grid(f"On record, without single members: {file}", columns, tuple(rows), ())
 
 
 def _gap(number: Number) -> tuple[str, int]:

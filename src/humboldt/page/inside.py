@@ -5,13 +5,14 @@ comes from kept weights, so that it needs the package that trained them.
 """
 
 import itertools
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from humboldt.errors import HumboldtError, MissingExtra
+from humboldt.errors import HumboldtError, MissingExtra, UsageError
 from humboldt.inspection import Inspection, KeptMember
 from humboldt.internals import GROUPS, TIME, Internal
 from humboldt.kept import KeptFile, kept_members
@@ -22,7 +23,8 @@ from humboldt.report.words import counted
 from humboldt.suites import suites
 from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrongStrings, WrongString
 
-STRINGS, LENGTH = 16, 12  # whose states are shown in a plane
+STRINGS, LENGTH = 12, 12  # whose states are shown in a plane
+SECONDS = 5.0  # for each member that is looked into; when they are over, nothing more is begun
 MOST_STEPS, MOST_ROWS, MOST_PANELS = 60, 40, 8  # of a picture of memory or attention
 MOST_ASKED = 24  # kept members that are asked where they fail
 
@@ -33,8 +35,14 @@ def look_inside(folder: Path, most: int) -> tuple[list[Inside], list[str]]:
     if not files:
         return [], []
     remarks, members, wrong = [], [], []
-    chosen = _chosen(files)
-    for file in chosen[:MOST_ASKED]:
+    chosen, begin = _chosen(files), time.monotonic()
+    for number, file in enumerate(chosen[:MOST_ASKED]):
+        if time.monotonic() - begin > SECONDS * most:
+            left = counted(len(chosen) - number, "kept member")
+            remarks.append(
+                f"{left} more were not looked into, to save time; `humboldt report --inside {2 * most}` does."
+            )
+            break
         try:
             member = file.load()
         except MissingExtra as error:
@@ -110,10 +118,13 @@ def _shortened(symbols: Sequence[str], most: int = 48) -> str:
 
 def _inside(member: KeptMember) -> Inside:
     """One member with a string that was worked by hand, and with many others."""
-    examples = type(member.parts.task).examples
-    longest = max((source for source, _ in examples if source.strip()), key=lambda source: len(source.split()))
-    found = member.inspect(longest)
-    figures = [*figures_of(found), *_planes(member)]
+    strings, known = _strings(member), set(member.problem.symbols)
+    by_hand = [tuple(source.split()) for source, _ in type(member.parts.task).examples]
+    by_hand = [symbols for symbols in by_hand if symbols and set(symbols) <= known] or strings[:1]
+    if not by_hand:
+        raise UsageError(f"There is no string to ask {member.title} about.")
+    found = member.inspect(max(by_hand, key=len))
+    figures = [*figures_of(found), *_planes(member, strings)]
     right = {True: "right", False: "wrong", None: "not known to be right or wrong"}[found.is_right]
     lines = (f"Read: {' '.join(found.tokens)}", f"Answer: {' '.join(found.answer)} ({right}).")
     return Inside(member.title, lines, figures=tuple(figures))
@@ -208,9 +219,8 @@ def _pictures(name: str, internal: Internal, tokens: Sequence[str]) -> Iterator[
     )
 
 
-def _planes(member: KeptMember) -> Iterator[Figure]:
+def _planes(member: KeptMember, strings: Sequence[tuple[str, ...]]) -> Iterator[Figure]:
     """The states of many strings, projected on the plane in which they differ most."""
-    strings = _strings(member)
     states: dict[str, list[np.ndarray]] = {}
     rows: list[dict[str, Any]] = []
     for number, symbols in enumerate(strings):
@@ -257,17 +267,23 @@ def _planes(member: KeptMember) -> Iterator[Figure]:
 
 
 def _strings(member: KeptMember) -> list[tuple[str, ...]]:
-    """Strings of the member's task, most of one length, so that its network is compiled once."""
-    suite, task = suites.get(member.training.suite), member.training.task
-    if not isinstance(suite, OffersData):
-        return []
-    for length in (LENGTH, LENGTH + 1, None):
+    """Strings of the member's task, most of one length, so that its network is compiled once; where the suite's own
+    examples have other symbols, some that it was trained on."""
+    suite, problem = suites.get(member.training.suite), member.problem
+    found: list[tuple[str, ...]] = []
+    for length in (LENGTH, LENGTH + 1, None) if isinstance(suite, OffersData) else ():
         try:
-            request = ExampleRequest(task, None, STRINGS, length, 0, {})
-            return [tuple(source) for source, _ in suite.examples(request) if source]
+            request = ExampleRequest(member.training.task, None, STRINGS, length, 0, {})
+            found = [tuple(source) for source, _ in suite.examples(request) if source]
+            break
         except HumboldtError:  # this suite, or this task, has no strings of that length
             continue
-    return []
+    if found and all(set(symbols) <= set(problem.symbols) for symbols in found):
+        return found
+    batch = problem.batch(0)
+    rows = zip(batch.tokens[:STRINGS], batch.mask[:STRINGS], strict=True)
+    read = [[token for token in tokens[mask].tolist() if token < len(problem.symbols)] for tokens, mask in rows]
+    return [tuple(problem.symbols[token] for token in tokens) for tokens in read if tokens]
 
 
 def _answer(member: KeptMember, symbols: Sequence[str]) -> str:

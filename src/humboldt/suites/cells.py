@@ -128,20 +128,26 @@ class Sorted:
 
 def sort_results(suite: "AbstractSuite", results: Sequence[Scores]) -> Sorted:
     """Groups results into cells, tasks and models in the suite's order."""
-    groups: dict[tuple[Any, ...], list[Scores]] = {}
-    headings: dict[str, Heading] = {}
-    superseded, unknown = [], []
+    current, superseded, unknown = [], [], []
     for scores in results:
-        training, evaluation = scores.training, scores.evaluation
         try:
-            suite.restore(training, evaluation)
-            if not suite.is_current(training, evaluation):
-                superseded.append(scores)
-                continue
-            heading = heading_of(suite, scores)
+            suite.restore(scores.training, scores.evaluation)
+            is_current = suite.is_current(scores.training, scores.evaluation)
+            heading_of(suite, scores)
         except HumboldtError as error:
             unknown.append((scores, str(error)))
             continue
+        (current if is_current else superseded).append(scores)
+    return Sorted(cells_of(suite, current), superseded, unknown)
+
+
+def cells_of(suite: "AbstractSuite", results: Sequence[Scores]) -> dict[Heading, list[Cell]]:
+    """Results that compete with each other, in the suite's order."""
+    groups: dict[tuple[Any, ...], list[Scores]] = {}
+    headings: dict[str, Heading] = {}
+    for scores in results:
+        training, evaluation = scores.training, scores.evaluation
+        heading = heading_of(suite, scores)
         headings[str(heading)] = heading
         place = suite.place(training, evaluation)
         key = (str(heading), evaluation.name, training.task, training.model, canonical(list(place)))
@@ -153,7 +159,7 @@ def sort_results(suite: "AbstractSuite", results: Sequence[Scores]) -> Sorted:
         cells.setdefault(heading, []).append(Cell(suite.name, heading, task, model, place, tuple(competing)))
     for under_heading in cells.values():
         under_heading.sort(key=lambda c: (order_of_tasks.index(c.task), c.place, order_of_models.index(c.model)))
-    return Sorted(cells, superseded, unknown)
+    return cells
 
 
 def heading_of(suite: "AbstractSuite", scores: Scores) -> Heading:

@@ -11,6 +11,7 @@ from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.cells import Cell, Heading, Measured, Sorted, plain_table, sort_results
 from humboldt.suites.departures import departures, sentence
+from humboldt.suites.exports import is_export, read_members
 
 
 def upgrade(written: Written) -> tuple[Training, Evaluation | None]:
@@ -21,7 +22,9 @@ def upgrade(written: Written) -> tuple[Training, Evaluation | None]:
 
 
 def stored(folder: Path, suite: str | None = None) -> list[Scores]:
-    """What a results folder holds, in today's words."""
+    """What a results folder holds, in today's words: its database, or members that were exported."""
+    if is_export(folder):
+        return [scores for scores in read_members(folder, upgrade) if suite in (None, scores.training.suite)]
     return Store.open(folder, upgrade).scores(suite)
 
 

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from suite_support import departures_of, result, scores_of
-
 import pytest
+from suite_support import departures_of, result, scores_of
 
 from humboldt.store import Scores, State
 from humboldt.suites import suites

@@ -235,9 +235,9 @@ def _lengths(row: Row) -> str:
 def _first_failure(row: Row) -> str:
     """Of the member that goes furthest, in short; the most telling margin is the strictest that is not hopeless."""
     best = max(row.finished(row.factors[0]), key=lambda result: result.measures.get("largest_n", 0))
-    measures = {score["measure"] for score in best.detail["scores"]}
+    measures = {score["measure"] for score in best.detail.get("scores", ())}
     epsilon, measure = (0.0, "M_det") if "M_det" in measures else (0.005, "M_cat")
-    for score in best.detail["scores"]:
+    for score in best.detail.get("scores", ()):
         if (score["measure"], score["epsilon"]) == (measure, epsilon):
             return abbreviated(score["first_failure"])
     return "–"

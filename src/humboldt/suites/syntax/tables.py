@@ -45,7 +45,8 @@ def records(cell: Cell) -> list[Record]:
         for statistic, value in values.items():
             beside = published_accuracy(cell, measure) if statistic == "max" else None
             add(measure, statistic, value, summary.members, beside)
-        add(f"{measure}_shortcut", "max", best_shortcut(finished[0], measure)[1], summary.members, None)
+        if "shortcuts" in finished[0].detail:
+            add(f"{measure}_shortcut", "max", best_shortcut(finished[0], measure)[1], summary.members, None)
     return all_records
 
 
@@ -149,7 +150,7 @@ def _table(
                 if with_paper:
                     printed = published_accuracy(cell, measure) if cell else None
                     row.append("–" if printed is None else f"{printed:.2f}")
-                if cell and has_scores:
+                if cell and has_scores and "shortcuts" in cell.finished(measure)[0][2].detail:
                     shortcut = f"{best_shortcut(cell.finished(measure)[0][2], measure)[1]:.2f}"
             rows.append((*row, shortcut) if with_paper else tuple(row))
     return Table(title, (*columns, *(["Shortcut"] if with_paper else [])), tuple(rows), tuple(notes))
