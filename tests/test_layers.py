@@ -54,16 +54,19 @@ ALLOWED: dict[str, set[str]] = {
     "inspection": {*BOTTOM, "languages", "report", "suites", "training"},
     "kept": {*BOTTOM, "inspection", "plugins", "report", "store", "suites"},
     "locks": set(),
+    "page": {*BOTTOM, "inspection", "kept", "measures", "report", "store", "suites"},  # draws networks when called
+    "report_command": {"errors", "plugins", "report", "suites"},  # the page, it imports when it is called
     "_progress": {"report"},
     "prove_command": {"errors"},  # the prover, it imports when it is called
     "score_command": {*BOTTOM, "plugins", "suites"},
     "cli": {
         *BOTTOM,
-        *("_progress", "kept", "plugins", "prove_command", "report", "score_command", "store", "study", "suites"),
+        *("_progress", "kept", "plugins", "prove_command", "report", "report_command", "score_command", "store"),
+        *("study", "suites"),
     },
 }
 TOP = {"__init__", "__main__"}
-HEAVY = {"jax", "jaxlib", "equinox", "optax", "jaxtyping", "torch"}
+HEAVY = {"jax", "jaxlib", "equinox", "optax", "jaxtyping", "torch", "altair", "jinja2", "vl_convert"}
 MODULES = sorted(ROOT.rglob("*.py"))
 
 

@@ -261,13 +261,24 @@ def inspect(
         typer.Option("--set", help="Which of several trainings: key=value; may be repeated.", metavar="KEY=VALUE"),
     ] = [],  # noqa: B006
     as_records: Annotated[bool, typer.Option("--json", help="Print JSON, with all numbers.")] = False,
+    output: Annotated[
+        Path | None, typer.Option(help="Draw it: a page (.html), or figures (.pdf, .png, .svg).", metavar="FILE")
+    ] = None,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
     """Show what a kept member answers to a string, and what happens inside it."""
+    if as_records and output is not None:
+        raise UsageError(f"--json and --output {output} were both given, but there is one output. Choose one of them.")
     load_files(plugin)
     chosen = "best" if member == ["best"] else parse_member(member)
     settings = parse_assignments(set_)
     found = load(folder, suite=suite, task=task, model=model, member=chosen, settings=settings).inspect(input_)
+    if output is not None:
+        from humboldt.page.inside import draw
+
+        draw(found, output)
+        print(output)
+        return
     print(json.dumps(found.to_dict(), ensure_ascii=False) if as_records else str(found))
 
 

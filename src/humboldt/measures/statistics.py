@@ -2,6 +2,7 @@
 
 Members of two models share nothing but the number of their seed, so that nothing is paired between models. What is
 compared within a member (two rules that it is asked about) is paired where that is done, in the suite's own measures.
+SciPy is imported where it is needed: it takes longer to import than all of Humboldt.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +10,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import special, stats
 
 RESAMPLES = 9_999
 RANDOM_SEED = 0  # the same values have the same interval, on every machine
@@ -53,6 +53,8 @@ def wilson(count: int, total: int, confidence: float = 0.95) -> Interval | None:
     >>> wilson(0, 100)
     Interval(low=0.0, high=0.03699...)
     """
+    from scipy import stats
+
     if total == 0:
         return None
     bounds = stats.binomtest(count, total).proportion_ci(confidence, method="wilson")
@@ -69,6 +71,8 @@ def bootstrap(values: Sequence[float] | np.ndarray, confidence: float = 0.95) ->
 
 @lru_cache(maxsize=4096)  # a page asks for the same values several times
 def _bootstrap(values: tuple[float, ...], confidence: float) -> Interval:
+    from scipy import stats
+
     bounds = stats.bootstrap(
         (np.asarray(values),),
         np.mean,
@@ -102,6 +106,8 @@ def expected_best(values: Sequence[float], fewer: int) -> float:
 
 
 def _log_choices(total: np.ndarray, chosen: int) -> np.ndarray:
+    from scipy import special
+
     return special.gammaln(total + 1) - special.gammaln(chosen + 1) - special.gammaln(total - chosen + 1)
 
 
@@ -111,6 +117,8 @@ def interquartile_mean(values: Sequence[float]) -> float:
     >>> interquartile_mean([0.0, 1.0, 2.0, 100.0])
     1.5
     """
+    from scipy import stats
+
     return float(stats.trim_mean(np.asarray(values, float), 0.25))
 
 
@@ -172,6 +180,8 @@ def difference(first: Sequence[float], second: Sequence[float]) -> Difference:
     >>> difference([1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0]).p
     0.02857142857142857
     """
+    from scipy import stats
+
     one, other = np.asarray(first, float), np.asarray(second, float)
     if not len(one) or not len(other):
         raise ValueError("A difference needs members of both models.")

@@ -219,9 +219,12 @@ def _heat(alt: Any, figure: Figure) -> list[Any]:
 _LAYERS = {Kind.LINES: _lines, Kind.POINTS: _points, Kind.BARS: _bars, Kind.PATH: _path, Kind.HEAT: _heat}
 
 
-def specification(figure: Figure) -> dict[str, Any]:
-    """A figure as Vega-Lite, for the page."""
-    return chart(figure).to_dict()
+def specification(figure: Figure, *, is_checked: bool = False) -> dict[str, Any]:
+    """A figure as Vega-Lite, for the page. Checking it against the schema takes most of the time, so that tests do."""
+    with named_extras():
+        from altair.utils.schemapi import debug_mode
+    with debug_mode(is_checked):
+        return chart(figure).to_dict(validate=is_checked)
 
 
 def drawing_svg(drawing: Drawing) -> str:

@@ -222,22 +222,26 @@ def _part(suite: AbstractSuite, heading: Heading, cells: Sequence[Cell], folder:
 
 
 def _overview(suite: AbstractSuite, cells: Mapping[Heading, Sequence[Cell]]) -> dict[str, list[Seen]]:
-    """By family, each of its networks under the heading that is nearest to the paper."""
+    """By family, each of its networks: for each place of a table the cell that is nearest to the paper's setting, all
+    of one kind, so that numbers of a quick preset never stand in for the paper's."""
     found: dict[str, list[Seen]] = {}
     headings = _best_first(cells)
     for model in suite.models():
-        glances = [
-            (heading, glance)
-            for heading, under_heading in headings
-            if (own := [cell for cell in under_heading if cell.model == model]) and (glance := suite.glance(own))
-        ]
-        if glances:
-            (heading, glance), others = glances[0], len(glances) - 1
-            kind, badge = _kind(heading)
+        own = [(heading, cell) for heading, under in headings for cell in under if cell.model == model]
+        if not own:
+            continue
+        kind, badge = _kind(own[0][0])
+        nearest: dict[tuple[str, str, str], Cell] = {}
+        for heading, cell in own:
+            place = cell.task, canonical(list(cell.place)), cell.scores[0].evaluation.name
+            if _kind(heading)[0] == kind:
+                nearest.setdefault(place, cell)
+        glance = suite.glance(list(nearest.values()))
+        if glance is not None:
+            others = len({str(heading) for heading, _ in own} - {str(cell.heading) for cell in nearest.values()})
             more = f"and {counted(others, 'other setting')} below" if others else ""
-            found.setdefault(suite.family(model), []).append(
-                Seen(suite.contender(model).title, badge, kind, glance, more)
-            )
+            seen = Seen(suite.contender(model).title, badge, kind, glance, more)
+            found.setdefault(suite.family(model), []).append(seen)
     return found
 
 
@@ -290,6 +294,8 @@ def _gap(number: Number) -> tuple[str, int]:
     if isinstance(ours, str) or isinstance(theirs, str):
         if str(ours) == str(theirs):
             return "=", 0
+        if str(ours).startswith("<") and _rank(theirs) < _rank(ours):
+            return "≠", 0  # less than what was tried: whether it is less than the paper's is not known
         return "≠", len(LEVELS) * (-1 if _rank(ours) < _rank(theirs) else 1)
     apart = ours - theirs
     decimals = len(str(number).rstrip("* ").split(" ")[0].partition(".")[2])

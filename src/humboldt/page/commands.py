@@ -77,7 +77,7 @@ def _fields(suite: AbstractSuite, task: str, model: str) -> dict[str, settings.F
 
 def _of_heading(suite: AbstractSuite, heading: Heading, task: str, model: str) -> Changes:
     known = _fields(suite, task, model)
-    return tuple((known[key].name, value) for key, value in heading.changes if key in known)
+    return tuple((known[key].name, _text(heading.values[key])) for key, _ in heading.changes if key in known)
 
 
 @cache
@@ -110,8 +110,14 @@ def _narrowed(suite: AbstractSuite, cell: Cell, changes: Changes, planned: _Plan
 
 
 def _text(value: Any) -> str:
-    """A value as the command line reads it."""
-    return settings.words(value).replace(", ", ",")
+    """A value as the command line reads it.
+
+    >>> _text(1000), _text([1, 40]), _text(None), _text(True), _text(1e-4), _text("zipf")
+    ('1000', '1,40', 'none', 'true', '0.0001', 'zipf')
+    """
+    if isinstance(value, list | tuple):
+        return ",".join(map(_text, value))
+    return settings.words(value) if value is None or isinstance(value, bool) else str(value)
 
 
 def _with_members(suite: AbstractSuite, cell: Cell, changes: Changes, wanted: _Planned) -> Changes:

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from humboldt import __version__
 from humboldt.errors import HumboldtError, MissingExtra, UsageError
 from humboldt.inspection import Inspection, KeptMember
 from humboldt.internals import GROUPS, TIME, Internal
 from humboldt.kept import KeptFile, kept_members
-from humboldt.page.collect import Entry, Grid
-from humboldt.page.write import Inside
+from humboldt.page.collect import Entry, Grid, Page
+from humboldt.page.write import Inside, html, write
 from humboldt.report.figures import AnyFigure, Axis, Figure, Kind
 from humboldt.report.words import counted
 from humboldt.suites import suites
@@ -124,10 +125,25 @@ def _inside(member: KeptMember) -> Inside:
     if not by_hand:
         raise UsageError(f"There is no string to ask {member.title} about.")
     found = member.inspect(max(by_hand, key=len))
-    figures = [*figures_of(found), *_planes(member, strings)]
+    return _described(found, [*figures_of(found), *_planes(member, strings)])
+
+
+def draw(found: Inspection, path: Path) -> None:
+    """What one string does inside a member, as a page or as figures: the extension says which."""
+    from humboldt.page.charts import save
+
+    if path.suffix.lower() not in (".html", ".htm"):
+        save(figures_of(found), path)
+        return
+    page = Page(title=found.title, version=__version__, folder="DIR", columns=(), overview=(), sections=(), summary="")
+    write(html(page, [_described(found, figures_of(found))]), path)
+
+
+def _described(found: Inspection, figures: Sequence[AnyFigure]) -> Inside:
     right = {True: "right", False: "wrong", None: "not known to be right or wrong"}[found.is_right]
-    lines = (f"Read: {' '.join(found.tokens)}", f"Answer: {' '.join(found.answer)} ({right}).")
-    return Inside(member.title, lines, figures=tuple(figures))
+    expected = "" if found.expected is None else f" Expected: {' '.join(found.expected)}."
+    lines = (f"Read: {' '.join(found.tokens)}", f"Answer: {' '.join(found.answer)} ({right}).{expected}")
+    return Inside(found.title, lines, figures=tuple(figures))
 
 
 def figures_of(found: Inspection) -> list[AnyFigure]:

@@ -1,7 +1,7 @@
 """Which results compete for one place in a table, and under which heading: from stored settings, never from a label."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Heading:
-    """The preset that results belong to, and in which settings they differ from it."""
+    """The preset that results belong to, and in which settings they differ from it: in words, which tell headings
+    apart, and as values."""
 
     preset: str
     changes: tuple[tuple[str, str], ...]
+    values: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __str__(self) -> str:
         """
@@ -176,7 +178,7 @@ def heading_of(suite: "AbstractSuite", scores: Scores) -> Heading:
             if key not in told and value not in allowed:
                 changes.append((key, words(value).replace(", ", ",")))
         if best is None or len(changes) < len(best.changes):
-            best = Heading(preset, tuple(changes))
+            best = Heading(preset, tuple(changes), {key: flat[key] for key, _ in changes})
     assert best is not None
     return best
 

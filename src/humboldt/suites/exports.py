@@ -20,6 +20,7 @@ from humboldt.store import Result, Scores, State, Upgrade, Written
 
 INDEX = "exports.json"
 DIGITS = 6  # of measures and details: enough for every table and picture
+CURVES = ("training", "accuracy_per_length", "outputs", "by_function")  # which figures alone need: kept with the best
 SHARED = ("shortcuts", "parameters")  # details that all members of a training have alike: kept with the first
 
 
@@ -29,7 +30,7 @@ def is_export(folder: Path) -> bool:
 
 
 def exported(scores: Scores, *, format: int, headline: str) -> dict[str, Any]:
-    """All members of one training under one evaluation. Details are those of the member that is best by `headline`."""
+    """All members of one training under one evaluation. Curves are those of the member that is best by `headline`."""
     finished = [result for result in scores.results if result.state is State.FINISHED]
     best = max(finished, key=lambda result: result.measures.get(headline, float("-inf")), default=None)
     return {
@@ -53,7 +54,8 @@ def _distinct(environments: Iterable[Mapping[str, str]]) -> list[Mapping[str, st
 
 def _result(result: Result, everyone: tuple[Result, ...], *, is_best: bool, is_first: bool) -> dict[str, Any]:
     environments = _distinct(one.environment for one in everyone)
-    detail = {key: value for key, value in result.detail.items() if (is_first if key in SHARED else is_best)}
+    left_out = {*(() if is_best else CURVES), *(() if is_first else SHARED)}
+    detail = {key: value for key, value in result.detail.items() if key not in left_out}
     return {
         "member": dict(result.member),
         "state": result.state.value,

@@ -39,7 +39,7 @@ def results(cell: Cell) -> list[Result]:
 
 def peak(result: Result, kind: str = "all") -> float | None:
     """The most overgeneralisation of any epoch; that of the end, if it is all that is known."""
-    epochs = [*result.detail.get("milestones", ()), result.detail["in_the_end"]]
+    epochs = [*result.detail.get("milestones", ()), result.detail.get("in_the_end", {})]
     shares = [epoch["overgeneralised"] for epoch in epochs if "overgeneralised" in epoch]
     return max((share[kind] for share in shares if kind in share), default=None)
 
