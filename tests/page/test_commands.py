@@ -57,7 +57,8 @@ def test_the_command_of_a_cell_makes_exactly_its_members(cell: Cell):
 def test_most_commands_are_exact_and_say_where_they_are_not():
     found = {cell.key: commands.of_cell(suites.get(cell.suite), cell, "out").is_exact for cell in CELLS}
     inexact = [cell for cell in CELLS if not found[cell.key]]
-    assert {(cell.suite, cell.model) for cell in inexact} <= {("chomsky", "transformer_encoder")}  # half-finished
+    half_finished, part_of_a_sweep = ("chomsky", "transformer_encoder"), ("bliss", "lstm")
+    assert {(cell.suite, cell.model) for cell in inexact} == {half_finished, part_of_a_sweep}
 
 
 def test_a_member_that_is_missing_makes_a_command_inexact():
