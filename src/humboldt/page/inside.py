@@ -159,15 +159,22 @@ def _labels(tokens: Sequence[str]) -> list[str]:
 
 
 def _answers(found: Inspection) -> Figure:
-    steps = _labels(found.tokens)
+    steps, chances = _labels(found.tokens), np.asarray(found.probabilities)
+    likely = np.sort(np.argsort(-chances.max(0), kind="stable")[:MOST_ROWS])  # of many symbols those that come near
     rows = [
-        {"step": steps[step], "symbol": symbol, "value": round(float(chance), 4)}
-        for step, chances in zip(found.steps, found.probabilities, strict=True)
-        for symbol, chance in zip(found.alphabet, chances, strict=True)
+        {"step": steps[step], "symbol": found.alphabet[i], "value": round(float(row[i]), 4)}
+        for step, row in zip(found.steps[:MOST_STEPS], chances, strict=False)
+        for i in likely
     ]
-    order = tuple(steps[step] for step in found.steps)
-    title = "Answers: how probable each symbol is"
-    return _heat("answers", title, "One column for each answer.", rows, order, tuple(found.alphabet), "Symbol")
+    symbols = tuple(dict.fromkeys(found.alphabet[i] for i in likely))
+    more = len(found.alphabet) - len(likely)
+    return _heat(
+        *("answers", "Answers: how probable each symbol is", "One column for each answer.", rows),
+        order=tuple(steps[step] for step in found.steps[:MOST_STEPS]),
+        symbols=symbols,
+        y="Symbol",
+        left_out=f"{more} symbols that are never probable." if more else "",
+    )
 
 
 def _heat(
@@ -199,7 +206,8 @@ def _pictures(name: str, internal: Internal, tokens: Sequence[str]) -> Iterator[
     groups = [axis for axis in axes if axis in GROUPS]
     rest = [axis for axis in axes if axis not in GROUPS and axis != TIME]
     values = values.transpose([axes.index(axis) for axis in [*groups, TIME, *rest]])
-    steps = min(values.shape[len(groups)], len(tokens), MOST_STEPS)
+    read = list(_labels(tokens))[internal.first :]  # what happens in a decoder begins after the source
+    steps = min(values.shape[len(groups)], len(read), MOST_STEPS)
     is_attention = rest == [TIME] or axes.count(TIME) > 1 or "attention" in name
     if len(rest) > 1:  # a memory of cells: how much stands in each place
         values = np.sqrt(np.square(values).sum(-1))
@@ -208,9 +216,11 @@ def _pictures(name: str, internal: Internal, tokens: Sequence[str]) -> Iterator[
     if not rest:
         return
     names = list(internal.labels) if len(internal.labels) == values.shape[-1] else None
-    count = min(values.shape[-1], len(tokens) if is_attention else MOST_ROWS)
-    names = names or (_labels(tokens)[:count] if is_attention else [str(i) for i in range(count)])
-    labels, rows = _labels(tokens)[:steps], []
+    of_itself = values.shape[-1] == values.shape[len(groups)]  # who is attended to is who attends
+    seen = read if of_itself else _labels(tokens)
+    count = min(values.shape[-1], min(len(seen), MOST_STEPS) if is_attention else MOST_ROWS)
+    names = names or (seen[:count] if is_attention else [str(i) for i in range(count)])
+    labels, rows = read[:steps], []
     places = list(itertools.product(*map(range, values.shape[: len(groups)])))
     for place in places[:MOST_PANELS]:
         where = ", ".join(f"{group} {number}" for group, number in zip(groups, place, strict=True)) or name
@@ -244,7 +254,9 @@ def _planes(member: KeptMember, strings: Sequence[tuple[str, ...]]) -> Iterator[
             found = member.inspect(symbols)
         except HumboldtError:
             continue
-        vectors = {name: one for name, one in found.internals.items() if tuple(one.axes) == (TIME, "unit")}
+        vectors = {
+            name: one for name, one in found.internals.items() if tuple(one.axes) == (TIME, "unit") and not one.first
+        }
         if not vectors:
             return
         read = min(len(symbols), len(found.tokens))
