@@ -27,13 +27,16 @@
   };
   const white = { background: "white" };
 
-  const rowsOf = (spec) => (spec.data.values || spec.datasets[spec.data.name]).filter((row) => row.what === "data").map(({ what, ...row }) => row);
+  // Rows of figures come as columns, which are shorter.
+  const valuesOf = ({ columns, rows }) => rows.map((row) => Object.fromEntries(columns.map((column, i) => [column, row[i]]).filter((pair) => pair[1] !== null)));
+  const whole = (spec) => ({ ...structuredClone(spec), data: { values: valuesOf(spec.data) } });
+  const rowsOf = (spec) => valuesOf(spec.data).filter((row) => row.what === "data").map(({ what, ...row }) => row);
 
   // Figures are drawn when they come near the window; those that were drawn are told what is lit.
   const views = new Map();
   let picked = [];
   const fitted = (spec, width) => {
-    const made = structuredClone(spec);
+    const made = whole(spec);
     if (made.facet) {
       const column = made.facet.field, room = width - (width > 600 ? 170 : 60);
       const panels = new Set(rowsOf(spec).map((row) => row[column])).size;
@@ -50,7 +53,9 @@
     views.set(id, null);
     const canvas = document.querySelector(`#${CSS.escape(id)} .canvas`);
     const spec = fitted(data.figures[id], canvas.clientWidth);
-    const made = await vegaEmbed(canvas, spec, { actions: false, renderer: "svg", config: page, tooltip: { theme: "custom" } });
+    const inner = element("div");  // Vega names what it draws into; the figure has a better name
+    canvas.replaceChildren(inner);
+    const made = await vegaEmbed(inner, spec, { actions: false, renderer: "svg", config: page, tooltip: { theme: "custom" } });
     views.set(id, made.view);
     tell(made.view);
     // A click on the legend lights up what it names; another click, or one on it again, goes back.
@@ -108,7 +113,7 @@
       const rows = rowsOf(data.figures[id]), columns = [...new Set(rows.flatMap(Object.keys))];
       return save(file, csv([columns, ...rows.map((row) => columns.map((c) => row[c] ?? ""))]), "text/csv");
     }
-    const made = await vegaEmbed(element("div"), data.figures[id], { actions: false, renderer: "svg", config: white });
+    const made = await vegaEmbed(element("div"), whole(data.figures[id]), { actions: false, renderer: "svg", config: white });
     if (kind === "svg") save(file, await made.view.toSVG(), "image/svg+xml");
     else save(file, await made.view.toImageURL("png", 2));
     made.finalize();

@@ -44,8 +44,17 @@ class _Pictures:
             encoded = base64.b64encode(charts.drawing_svg(figure).encode()).decode()
             return {**about, "svg": f"data:image/svg+xml;base64,{encoded}"}
         self.families |= {row[FAMILY]: None for row in figure.rows if FAMILY in row}
-        self.specifications[name] = charts.specification(figure)
+        self.specifications[name] = _shortened(charts.specification(figure))
         return {**about, "alt": f"{about['alt']} {_spoken(figure)}"}
+
+
+def _shortened(specification: dict[str, Any]) -> dict[str, Any]:
+    """The same with rows as columns, which are shorter; the page's script makes rows of them again."""
+    datasets = specification.pop("datasets", {})
+    data = specification["data"]
+    values = data["values"] if "values" in data else datasets[data["name"]]
+    columns = list(dict.fromkeys(column for row in values for column in row))
+    return {**specification, "data": {"columns": columns, "rows": [[row.get(c) for c in columns] for row in values]}}
 
 
 def _spoken(figure: Figure) -> str:

@@ -134,22 +134,26 @@ def sort_results(suite: "AbstractSuite", results: Sequence[Scores]) -> Sorted:
     for scores in results:
         try:
             suite.restore(scores.training, scores.evaluation)
-            is_current = suite.is_current(scores.training, scores.evaluation)
-            heading_of(suite, scores)
+            if suite.is_current(scores.training, scores.evaluation):
+                current.append((scores, heading_of(suite, scores)))
+            else:
+                superseded.append(scores)
         except HumboldtError as error:
             unknown.append((scores, str(error)))
-            continue
-        (current if is_current else superseded).append(scores)
-    return Sorted(cells_of(suite, current), superseded, unknown)
+    return Sorted(_grouped(suite, current), superseded, unknown)
 
 
 def cells_of(suite: "AbstractSuite", results: Sequence[Scores]) -> dict[Heading, list[Cell]]:
-    """Results that compete with each other, in the suite's order."""
+    """Results that compete with each other, whether or not they are of today's versions."""
+    return _grouped(suite, [(scores, heading_of(suite, scores)) for scores in results])
+
+
+def _grouped(suite: "AbstractSuite", results: Sequence[tuple[Scores, Heading]]) -> dict[Heading, list[Cell]]:
+    """Cells by heading, tasks and models in the suite's order."""
     groups: dict[tuple[Any, ...], list[Scores]] = {}
     headings: dict[str, Heading] = {}
-    for scores in results:
+    for scores, heading in results:
         training, evaluation = scores.training, scores.evaluation
-        heading = heading_of(suite, scores)
         headings[str(heading)] = heading
         place = suite.place(training, evaluation)
         key = (str(heading), evaluation.name, training.task, training.model, canonical(list(place)))
