@@ -24,7 +24,10 @@ HERE = Path(__file__).parent
 def training_of(suite: AbstractSuite, task: str, model: str, label: str) -> tuple[Training, Evaluation]:
     """The training that a heading (`paper, steps=10000`) and a place mean, and its evaluation."""
     preset, *parts = label.split(", ")
-    changes = dict(part.partition("=")[::2] if "=" in part else ("distribution", part) for part in parts)
+    changes: dict[str, str] = {}
+    for part in parts:
+        key, equals, value = part.partition("=")
+        changes[key if equals else "distribution"] = value if equals else part
     ((training, protocol),) = suite.trainings(task, model, suite.preset(preset), changes)
     return training, suite.evaluations(protocol, task)[0]
 
@@ -38,7 +41,7 @@ def curves(name: str) -> Iterator[dict[str, Any]]:
         evaluation = replace(evaluation, version=1)
         training = replace(training, versions=dict.fromkeys(training.versions, 1))
         assert entry["states"] == {"finished": len(entry["scored"])}
-        shared = shortcuts.get((entry["task"], training.setting.get("terminals")), {})
+        shared = shortcuts.get((entry["task"], training.setting.get("terminals", 0)), {})
         results = []
         for number, member in enumerate(entry["scored"]):
             measures = {measure: values[number] / 100 for measure, values in entry["scores"].items()}

@@ -187,4 +187,4 @@ def test_a_reader_without_sight_is_told_what_figures_show(wide: Opened):
     )
     assert words and all(text and len(text) > 40 for text in words)
     assert page.evaluate("[...document.querySelectorAll('button')].every(x => x.textContent.trim() || x.ariaLabel)")
-    assert page.evaluate("[...document.querySelectorAll('table')].every(x => x.querySelector('th[scope=col]'))")
+    assert page.evaluate("[...document.querySelectorAll('main table')].every(x => x.querySelector('th[scope=col]'))")

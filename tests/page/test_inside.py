@@ -8,7 +8,9 @@ from kept_support import fill
 
 import humboldt
 from humboldt.errors import UsageError
+from humboldt.inspection import Inspection
 from humboldt.internals import Internal
+from humboldt.kept import kept_members
 from humboldt.page import inside
 from humboldt.page.inside import draw, figures_of, look_inside
 from humboldt.report.figures import Figure, Kind
@@ -27,11 +29,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(folder: Path) -> humboldt.inspection.Inspection:
+def found(folder: Path) -> Inspection:
     return humboldt.load(folder).inspect("a b b a")
 
 
-def test_what_a_string_does_inside_is_drawn(found: humboldt.inspection.Inspection):
+def test_what_a_string_does_inside_is_drawn(found: Inspection):
     figures = {figure.name: figure for figure in figures_of(found) if isinstance(figure, Figure)}
     assert {"answers", "actions", "stack", "hidden"} <= figures.keys()
     actions = figures["actions"]
@@ -61,7 +63,7 @@ def test_states_in_a_plane_are_their_first_components(folder: Path):
 
 
 def test_the_shortest_wrong_string_is_wrong_and_none_before_it_is(folder: Path):
-    (file,) = humboldt.kept.kept_members(folder)
+    (file,) = kept_members(folder)
     member, suite = file.load(), suites.get("chomsky")
     assert isinstance(suite, OffersWrongStrings)
     found = inside._first_wrong(file, member)
@@ -80,7 +82,7 @@ def test_a_page_looks_inside_and_says_what_it_left_out(folder: Path, tmp_path: P
     assert look_inside(folder, 0) == ([], [])
 
 
-def test_one_string_is_drawn_as_a_page_or_a_figure(found: humboldt.inspection.Inspection, tmp_path: Path):
+def test_one_string_is_drawn_as_a_page_or_a_figure(found: Inspection, tmp_path: Path):
     draw(found, tmp_path / "string.html")
     text = (tmp_path / "string.html").read_text(encoding="utf-8")
     assert "Read: a b b a ∅" in text and "Actions over time" in text and "Overview" not in text

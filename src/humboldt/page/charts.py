@@ -21,30 +21,39 @@ PICKED = "picked"  # the signal by which the page says which models are lit: nam
 HIDDEN = {"what", FAMILY, "line"}  # columns that nobody asks about
 
 
-def chart(figure: Figure) -> "alt.TopLevelMixin":
-    """A figure as an Altair chart."""
-    with named_extras():
-        import altair as alt
+def rows_of(figure: Figure) -> list[dict[str, Any]]:
+    """The rows of a figure, with those that its shading and its rules are drawn from."""
     rows = [{**row, "what": "data"} for row in figure.rows]
-    panels = list(dict.fromkeys(row[figure.panel] for row in rows)) if figure.panel else [None]
+    panels: list[Any] = _panels(figure) or [None]
     for panel in panels:
         where = {} if figure.panel is None else {figure.panel: panel}
         if figure.shaded is not None:
             first, last, name = figure.shaded
             rows.append({**where, "what": "shaded", "x": first, "x2": last, "name": name})
         rows += [{**where, "what": "rule", figure.y.column: height, "name": name} for height, name in figure.rules]
+    return rows
+
+
+def _panels(figure: Figure) -> list[str]:
+    return list(dict.fromkeys(str(row[figure.panel]) for row in figure.rows)) if figure.panel else []
+
+
+def chart(figure: Figure) -> "alt.TopLevelMixin":
+    """A figure as an Altair chart of the data set `rows`. Altair would look at every value of every row."""
+    with named_extras():
+        import altair as alt
     layers = _LAYERS[figure.kind](alt, figure)
     if figure.shaded is not None:
         layers = [*_shaded(alt, figure), *layers]
     if figure.rules:
         layers = [*_rules(alt, figure), *layers]
     layered = alt.layer(*layers).properties(height=HEIGHT if figure.panel is None else 170)
-    data = alt.Data(values=rows)
+    data = alt.NamedData("rows")
     if figure.panel is None:
         made: Any = layered.properties(width=WIDE, data=data)
     else:
         header = alt.Header(title=None, labelLimit=PANEL, labelFontWeight="bold", labelAnchor="start")
-        facet = alt.Facet(f"{figure.panel}:N", header=header, sort=panels)
+        facet = alt.Facet(f"{figure.panel}:N", header=header, sort=_panels(figure))
         made = layered.properties(width=PANEL).facet(facet=facet, columns=3, data=data)
     return made.add_params(alt.param(name=PICKED, value=[]))
 
@@ -224,7 +233,8 @@ def specification(figure: Figure, *, is_checked: bool = False) -> dict[str, Any]
     with named_extras():
         from altair.utils.schemapi import debug_mode
     with debug_mode(is_checked):
-        return chart(figure).to_dict(validate=is_checked)
+        made = chart(figure).to_dict(validate=is_checked)
+    return {**made, "data": {"values": rows_of(figure)}}
 
 
 def drawing_svg(drawing: Drawing) -> str:
@@ -253,9 +263,8 @@ def save(figures: Sequence[Figure | Drawing], path: Path) -> None:
         svg = drawing_svg(drawings[0])
         made = svg if kind == "svg" else getattr(vl_convert, f"svg_to_{kind}")(svg)
     else:
-        charts = [_titled(figure) for figure in figures if isinstance(figure, Figure)]
-        whole = charts[0] if len(charts) == 1 else alt.vconcat(*charts)
-        spec = whole.to_dict()
+        specs = [{**specification(one), "title": one.title} for one in figures if isinstance(one, Figure)]
+        spec = specs[0] if len(specs) == 1 else _below_each_other(specs)
         spec["config"] = {**PAPER, **spec.get("config", {})}
         version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
         options: Mapping[str, Any] = {"ppi": 200} if kind == "png" else {}
@@ -266,9 +275,11 @@ def save(figures: Sequence[Figure | Drawing], path: Path) -> None:
         raise UsageError(f"`{path}` cannot be written: {error}. Choose another file.") from error
 
 
-def _titled(figure: Figure) -> Any:
-    made: Any = chart(figure)
-    return made.properties(title=figure.title)
+def _below_each_other(specs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One specification of several. What belongs to the whole, not to its parts, is taken out of these."""
+    parts = [{key: value for key, value in one.items() if key not in ("$schema", "config", "params")} for one in specs]
+    whole = {"$schema": specs[0]["$schema"], "config": specs[0].get("config", {}), "params": specs[0]["params"]}
+    return {**whole, "vconcat": parts, "resolve": {"scale": {"color": "independent"}}}
 
 
 def scripts() -> str:

@@ -23,7 +23,7 @@ from humboldt.suites.reading import parts_of, tables_apart, tables_of, unknown_s
 
 LEVELS = (0.005, 0.03, 0.1, 0.25)  # of a difference to the paper, as a share of the range: same, close, far, ...
 SUPERSEDED = "an earlier version of the task, model or measure: shown apart, never competes"
-MOST_COMPARED = 150  # differences between models on a page: each takes some hundredths of a second
+MOST_COMPARED = 60  # differences between models on a page: each takes some hundredths of a second
 MOST_SPREADS = 600  # rows of statistics on a page
 MOST_LISTED = 12  # different values in a line
 

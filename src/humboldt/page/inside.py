@@ -299,7 +299,9 @@ def _strings(member: KeptMember) -> list[tuple[str, ...]]:
     examples have other symbols, some that it was trained on."""
     suite, problem = suites.get(member.training.suite), member.problem
     found: list[tuple[str, ...]] = []
-    for length in (LENGTH, LENGTH + 1, None) if isinstance(suite, OffersData) else ():
+    for length in (LENGTH, LENGTH + 1, None):
+        if not isinstance(suite, OffersData):
+            break
         try:
             request = ExampleRequest(member.training.task, None, STRINGS, length, 0, {})
             found = [tuple(source) for source, _ in suite.examples(request) if source]

@@ -50,9 +50,7 @@ class _Pictures:
 
 def _shortened(specification: dict[str, Any]) -> dict[str, Any]:
     """The same with rows as columns, which are shorter; the page's script makes rows of them again."""
-    datasets = specification.pop("datasets", {})
-    data = specification["data"]
-    values = data["values"] if "values" in data else datasets[data["name"]]
+    values = specification["data"]["values"]
     columns = list(dict.fromkeys(column for row in values for column in row))
     return {**specification, "data": {"columns": columns, "rows": [[row.get(c) for c in columns] for row in values]}}
 
@@ -68,7 +66,7 @@ def html(page: Page, inside: Sequence[Inside] = (), remarks: Sequence[str] = ())
     with named_extras():
         import jinja2
         from markupsafe import Markup
-    files = resources.files(__package__)
+    files = resources.files("humboldt.page")
 
     def read(name: str) -> str:
         return files.joinpath(name).read_text(encoding="utf-8")

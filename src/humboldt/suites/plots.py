@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from humboldt.report.figures import FAMILY, MODEL, MOST_ROWS, Axis, Figure, Kind, Row
+from humboldt.report.figures import FAMILY, MODEL, MOST_ROWS, AnyFigure, Axis, Figure, Kind, Row
 from humboldt.settings import words
 from humboldt.suites.cells import Cell
 
@@ -20,7 +20,7 @@ def named(suite: "AbstractSuite", model: str) -> dict[str, str]:
     return {MODEL: suite.contender(model).title, FAMILY: suite.family(model)}
 
 
-def clouds(suite: "AbstractSuite", cells: Sequence[Cell]) -> list[Figure]:
+def clouds(suite: "AbstractSuite", cells: Sequence[Cell]) -> list[AnyFigure]:
     """Every member, in the place of the maximum alone: one figure for each measure."""
     rows: dict[str, list[dict[str, Any]]] = {}
     for cell in cells:
@@ -89,16 +89,14 @@ def best_and_band(curves: Sequence[tuple[float, Curve]]) -> Iterable[dict[str, f
     for _, (places, heights) in curves:
         for place, height in zip(places, heights, strict=True):
             by_place.setdefault(place, []).append(height)
-    for place, height in zip(*best, strict=True):
-        low, median, high = np.percentile(by_place[place], [25, 50, 75])
-        yield {
-            "x": place,
-            "best": round(float(height), 4),
-            "low": round(float(low), 4),
-            "median": round(float(median), 4),
-            "high": round(float(high), 4),
-            "members": len(by_place[place]),
-        }
+    groups = [by_place[place] for place in best[0]]
+    if len({len(group) for group in groups}) == 1:  # as always, but for members that were scored differently
+        quartiles = np.percentile(groups, [25, 50, 75], axis=1).T
+    else:
+        quartiles = np.array([np.percentile(group, [25, 50, 75]) for group in groups])
+    for place, height, (low, median, high), group in zip(*best, quartiles.round(4).tolist(), groups, strict=True):
+        about = {"x": place, "best": round(float(height), 4), "low": low, "median": median, "high": high}
+        yield {**about, "members": len(group)}
 
 
 def mean_and_interval(values: Mapping[Any, Sequence[float]]) -> Iterable[dict[str, Any]]:
