@@ -19,3 +19,11 @@ def test_the_ratios_to_the_released_code_are_those_of_the_records():
         assert record["reference"]["sizes"]["hidden_size"] == 256
         if model in MEMORIES:
             assert f"of {record['reference']['sizes'][MEMORIES[model]]} cells" in memory
+
+
+def test_the_page_of_many_members_is_as_quick_and_small_as_its_record():
+    record = load("benchmarks/records/report_page-cpu.json")
+    text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    assert record["members"] >= 20_000 and record["wall_seconds"] < 30 and record["page_megabytes"] < 10
+    assert f"{record['members']:,} members" in text and f"{record['wall_seconds']} s" in text
+    assert f"{record['processor_seconds']} s of processor time" in text and f"{record['page_megabytes']} MB" in text
