@@ -3,30 +3,40 @@
 PYTHON ?= python3
 BIN = .venv/bin
 INSTALLED = .venv/installed
+# With PyTorch, Ray and a driver for browsers, which only `lint` and `test-extras` need.
+EVERYTHING = .venv/everything
+PIP = PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo test test-extras slow lint clean
+.PHONY: demo report test test-extras slow lint clean
 
 demo: $(INSTALLED)
 	$(BIN)/humboldt demo --out demo-results
 
+report: $(INSTALLED)  # all that was reproduced, as one page; nothing is run
+	$(BIN)/humboldt report reproductions --output report.html
+
 test: $(INSTALLED)
 	$(BIN)/pytest -n 2 --dist loadfile  # what one test of a file has compiled, its neighbours use
 
-test-extras: $(INSTALLED)
+test-extras: $(EVERYTHING)
 	$(BIN)/pytest -m extras
 
 slow: $(INSTALLED)
 	$(BIN)/pytest -m slow
 
-lint: $(INSTALLED)
+lint: $(EVERYTHING)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check --editable '.[zoo,ray,dev]'
+	$(PIP) '.[zoo,report,dev]'
 	touch $(INSTALLED)
+
+$(EVERYTHING): $(INSTALLED)
+	$(PIP) '.[zoo,report,dev,dev-extras]'
+	touch $(EVERYTHING)
 
 clean:
 	rm -rf .venv

@@ -52,3 +52,11 @@ def test_what_is_said_of_scoring_a_file_is_what_was_measured():
     assert million["predictions"] == 1_000_000 and million["seconds"] < 60 and million["memory_MB"] < 300
     said = f"1,000,000 predictions take {million['seconds']:.0f} s and {million['memory_MB']} MB"
     assert said in (ROOT / "docs/score.md").read_text(encoding="utf-8")
+
+
+def test_the_page_of_many_members_is_as_quick_and_small_as_its_record():
+    record = load("benchmarks/records/report_page-cpu.json")
+    text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    assert record["members"] >= 20_000 and record["wall_seconds"] < 30 and record["page_megabytes"] < 10
+    assert f"{record['members']:,} members" in text and f"{record['wall_seconds']} s" in text
+    assert f"{record['processor_seconds']} s of processor time" in text and f"{record['page_megabytes']} MB" in text

@@ -115,7 +115,7 @@ def _parts(suite: AbstractSuite, task: str, model: str | None, preset: str, chan
     classes = suite.settings_classes(task, name)
     check_known(changes, [*classes, tasks.get(f"{suite.name}/{task}")])
     found: dict[str, tuple[Any, Any]] = {}
-    for training, protocol in suite.trainings(task, name, preset, changes):
+    for training, protocol in suite.trainings(task, name, suite.preset(preset), changes):
         of_data = {key: value for key, value in training.flat.items() if key not in training.setting["model"]}
         found.setdefault(str(of_data), (training, protocol))
     if len(found) > 1:

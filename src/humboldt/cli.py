@@ -16,7 +16,7 @@ import typer.core
 from humboldt import __version__, files, listing
 from humboldt._progress import Shown, progress
 from humboldt.cluster.executor import Ray
-from humboldt.errors import HumboldtError, Interrupted, UsageError
+from humboldt.errors import HumboldtError, Interrupted, MissingExtra, UsageError
 from humboldt.execution import AbstractExecutor, Here
 from humboldt.export_command import export
 from humboldt.kept import load
@@ -27,6 +27,7 @@ from humboldt.plugins import attribute_of_file, load_files, load_installed
 from humboldt.prove_command import prove
 from humboldt.report.tables import Table, as_csv, as_json, as_text, write_records
 from humboldt.report.words import counted, file_size
+from humboldt.report_command import archive, plot, report, write_report
 from humboldt.score_command import score
 from humboldt.settings import parse_assignments
 from humboldt.store import Store
@@ -253,6 +254,11 @@ def demo(out: Out = Path("demo-results")) -> None:
     for study in studies:
         _execute(study, announce(study))
     print("\n\n".join(study.table() for study in studies))
+    try:
+        print(f"The same as a page, with figures: `{write_report(out)}`. Open it in a browser.", file=sys.stderr)
+    except MissingExtra:
+        page = shlex.join(["humboldt", "report", str(out)])
+        print(f"For a page with figures: pip install 'humboldt[report]', then {page}", file=sys.stderr)
 
 
 @app.command("merge")
@@ -334,13 +340,24 @@ def inspect(
         typer.Option("--set", help="Which of several trainings: key=value; may be repeated.", metavar="KEY=VALUE"),
     ] = [],  # noqa: B006
     as_records: Annotated[bool, typer.Option("--json", help="Print JSON, with all numbers.")] = False,
+    output: Annotated[
+        Path | None, typer.Option(help="Draw it: a page (.html), or figures (.pdf, .png, .svg).", metavar="FILE")
+    ] = None,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
     """Show what a kept member answers to a string, and what happens inside it."""
+    if as_records and output is not None:
+        raise UsageError(f"--json and --output {output} were both given, but there is one output. Choose one of them.")
     load_files(plugin)
     chosen = "best" if member == ["best"] else parse_member(member)
     settings = parse_assignments(set_)
     found = load(folder, suite=suite, task=task, model=model, member=chosen, settings=settings).inspect(input_)
+    if output is not None:
+        from humboldt.page.inside import draw
+
+        draw(found, output)
+        print(output)
+        return
     print(json.dumps(found.to_dict(), ensure_ascii=False) if as_records else str(found))
 
 
@@ -460,6 +477,9 @@ def _checked_examples(suite: str, task: str, file: Path | None) -> tuple[Conform
 
 
 app.command()(prove)
+app.command()(report)
+app.command()(plot)
+app.command()(archive)
 
 
 def _execute(

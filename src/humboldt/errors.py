@@ -35,6 +35,7 @@ EXTRAS = {
     "torch": "torch",
     "ray": "ray",
     "pyarrow": "parquet",
+    **dict.fromkeys(("altair", "vl_convert", "jinja2", "markupsafe"), "report"),
 }
 
 

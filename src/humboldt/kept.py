@@ -9,8 +9,8 @@ import numpy as np
 
 from humboldt import checkpoints
 from humboldt.errors import UsageError, unknown_name
-from humboldt.identity import Member, Training, canonical
-from humboldt.inspection import KeptMember
+from humboldt.identity import Evaluation, Member, Training, canonical
+from humboldt.inspection import KeptMember, title
 from humboldt.plugins import load_installed
 from humboldt.report.words import counted
 from humboldt.settings import check_known, fields, plain, typed_value, words
@@ -23,17 +23,37 @@ MOST_LISTED = 12  # members in an error
 
 
 @dataclass(frozen=True)
-class _Candidate:
-    """A finished member in a folder of results."""
+class KeptFile:
+    """A finished member in a folder of results, whose weights may have been kept.
+
+    `evaluation` and `detail` are those under which the suite's own measure was stored.
+    """
 
     folder: Path
     training: Training
     member: Member
     measures: Mapping[str, float]
+    evaluation: Evaluation
+    detail: Mapping[str, Any]
 
     @property
     def path(self) -> Path:
+        """Where its weights are, if they were kept."""
         return weights_path(self.folder, self.training, self.member)
+
+    @property
+    def title(self) -> str:
+        """`chomsky/parity_check, rnn, seed 0: score 1`."""
+        return title(suites.get(self.training.suite), self.training, self.member, self.measures)
+
+    def load(self) -> KeptMember:
+        """The member with its weights."""
+        suite = suites.get(self.training.suite)
+        _check_versions(suite, self.training)
+        try:
+            return KeptMember(suite, self.training, self.member, _weights(self), self.measures)
+        except ValueError as error:
+            raise UsageError(f"The weights `{self.path}` do not fit the model: {error}.") from error
 
 
 def load(
@@ -82,29 +102,39 @@ def load(
         kept = [max(kept, key=lambda one: one.measures.get(its_suite.headline, -np.inf))]
     if len(kept) > 1:
         raise _several(kept)
-    _check_versions(its_suite, kept[0].training)
-    chosen = kept[0]
-    try:
-        return KeptMember(its_suite, chosen.training, chosen.member, _weights(chosen), chosen.measures)
-    except ValueError as error:
-        raise UsageError(f"The weights `{chosen.path}` do not fit the model: {error}.") from error
+    return kept[0].load()
 
 
-def _candidates(folder: Path) -> list[_Candidate]:
+def kept_members(folder: Path) -> list[KeptFile]:
+    """All members of known suites whose weights are there."""
+    if not (folder / "weights").is_dir():
+        return []
+    return [one for one in _finished(folder) if one.training.suite in suites and one.path.is_file()]
+
+
+def _candidates(folder: Path) -> list[KeptFile]:
+    found = _finished(folder)
+    if not found:
+        raise UsageError(f"No member in `{folder}` has finished, so that there is none to load. Run the command again.")
+    return found
+
+
+def _finished(folder: Path) -> list[KeptFile]:
     """All finished members, with all that was measured of each."""
-    found: dict[str, _Candidate] = {}
+    found: dict[str, KeptFile] = {}
     for scores in Store.open(folder, upgrade).scores():
         for result in scores.results:
             if result.state is State.FINISHED:
                 key = canonical([scores.training.key, result.member])
                 measures = {**(found[key].measures if key in found else {}), **result.measures}
-                found[key] = _Candidate(folder, scores.training, result.member, measures)
-    if not found:
-        raise UsageError(f"No member in `{folder}` has finished, so that there is none to load. Run the command again.")
+                suite = suites.get(scores.training.suite) if scores.training.suite in suites else None
+                is_main = suite is None or suite.headline in result.measures or key not in found
+                about = (scores.evaluation, result.detail) if is_main else (found[key].evaluation, found[key].detail)
+                found[key] = KeptFile(folder, scores.training, result.member, measures, *about)
     return list(found.values())
 
 
-def _with_settings(known: Sequence[_Candidate], settings: Mapping[str, Any]) -> list[_Candidate]:
+def _with_settings(known: Sequence[KeptFile], settings: Mapping[str, Any]) -> list[KeptFile]:
     """Those whose trainings have these settings."""
     for key, value in settings.items():
         is_met, classes = [], set[type]()
@@ -125,7 +155,7 @@ def _with_settings(known: Sequence[_Candidate], settings: Mapping[str, Any]) -> 
     return list(known)
 
 
-def _with_member(known: Sequence[_Candidate], member: Mapping[str, Any] | str | None) -> list[_Candidate]:
+def _with_member(known: Sequence[KeptFile], member: Mapping[str, Any] | str | None) -> list[KeptFile]:
     """Those that have these values."""
     if member is None or member == "best":
         return list(known)
@@ -143,7 +173,7 @@ def _with_member(known: Sequence[_Candidate], member: Mapping[str, Any] | str | 
     return chosen
 
 
-def _several(kept: Sequence[_Candidate]) -> UsageError:
+def _several(kept: Sequence[KeptFile]) -> UsageError:
     """The error that tells those apart which could be meant."""
     flats = [{"suite": t.suite, "task": t.task, "model": t.model, **t.flat} for t in (one.training for one in kept)]
     differing = [key for key in flats[0] if any(flat.get(key) != flats[0][key] for flat in flats)]
@@ -178,7 +208,7 @@ def _check_versions(suite: AbstractSuite, training: Training) -> None:
             )
 
 
-def _weights(candidate: _Candidate) -> dict[str, np.ndarray]:
+def _weights(candidate: KeptFile) -> dict[str, np.ndarray]:
     try:
         arrays, about = checkpoints.read(candidate.path)
     except checkpoints.Damaged as error:

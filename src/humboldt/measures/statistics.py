@@ -1,8 +1,27 @@
-"""Statistics that several suites need. SciPy does the work."""
+"""Statistics of members: what a best of N, a share or a mean is worth. SciPy does the work.
 
+Members of two models share nothing but the number of their seed, so that nothing is paired between models. What is
+compared within a member (two rules that it is asked about) is paired where that is done, in the suite's own measures.
+SciPy is imported where it is needed: it takes longer to import than all of Humboldt.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from scipy import stats
+import numpy as np
+
+RESAMPLES = 9_999
+RANDOM_SEED = 0  # the same values have the same interval, on every machine
+FEWER = (1, 2, 5, 10, 20, 50, 100)  # members of which the expected best is told
+
+
+@dataclass(frozen=True)
+class Interval:
+    """From `low` to `high`, both included."""
+
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -22,5 +41,158 @@ def share(count: int, total: int, confidence: float = 0.95) -> Share:
     >>> round(part.low, 3), round(part.high, 3)
     (0.052, 0.36)
     """
-    interval = stats.binomtest(count, total).proportion_ci(confidence, method="wilson")
-    return Share(count, total, float(interval.low), float(interval.high))
+    interval = wilson(count, total, confidence)
+    if interval is None:
+        raise ValueError("A share needs at least one member.")
+    return Share(count, total, interval.low, interval.high)
+
+
+def wilson(count: int, total: int, confidence: float = 0.95) -> Interval | None:
+    """Wilson's score interval of a share; none where nothing was counted.
+
+    >>> wilson(0, 100)
+    Interval(low=0.0, high=0.03699...)
+    """
+    from scipy import stats
+
+    if total == 0:
+        return None
+    bounds = stats.binomtest(count, total).proportion_ci(confidence, method="wilson")
+    return Interval(float(bounds.low), float(bounds.high))
+
+
+def bootstrap(values: Sequence[float] | np.ndarray, confidence: float = 0.95) -> Interval | None:
+    """Percentile bootstrap interval of the mean; none for fewer than two values or where one is not finite."""
+    values = np.asarray(values, float)
+    if len(values) < 2 or not np.isfinite(values).all():
+        return None
+    return _bootstrap(tuple(values.tolist()), confidence)
+
+
+@lru_cache(maxsize=4096)  # a page asks for the same values several times
+def _bootstrap(values: tuple[float, ...], confidence: float) -> Interval:
+    from scipy import stats
+
+    bounds = stats.bootstrap(
+        (np.asarray(values),),
+        np.mean,
+        confidence_level=confidence,
+        n_resamples=RESAMPLES,
+        method="percentile",  # BCa is not defined where all values are equal, as they are for a perfect learner
+        rng=np.random.default_rng(RANDOM_SEED),
+    ).confidence_interval
+    return Interval(float(bounds.low), float(bounds.high))
+
+
+def expected_best(values: Sequence[float], fewer: int) -> float:
+    """The best that `fewer` of these members have on average: what the same study would have shown with less effort.
+
+    The mean over all choices of `fewer` of the values without repetition, which is unbiased (Tang et al. 2020, Showing
+    your work doesn't always work); drawing with repetition, as Dodge et al. (2019) do, is biased towards less.
+
+    >>> expected_best([0.0, 0.5, 1.0], 1), expected_best([0.0, 0.5, 1.0], 2), expected_best([0.0, 0.5, 1.0], 3)
+    (0.5, 0.8333333333333334, 1.0)
+    """
+    ordered = np.sort(np.asarray(values, float))
+    total = len(ordered)
+    if not 1 <= fewer <= total:
+        raise ValueError(f"The best of {fewer} of {total} members: give a number from 1 to {total}.")
+    if fewer == total:
+        return float(ordered[-1])
+    # The i-th value in order is the best of a choice if all others of the choice come before it.
+    before = np.arange(fewer - 1, total)
+    weights = np.exp(_log_choices(before, fewer - 1) - _log_choices(np.array(total), fewer))
+    return float(np.clip(weights @ ordered[fewer - 1 :], ordered[0], ordered[-1]))
+
+
+def _log_choices(total: np.ndarray, chosen: int) -> np.ndarray:
+    from scipy import special
+
+    return special.gammaln(total + 1) - special.gammaln(chosen + 1) - special.gammaln(total - chosen + 1)
+
+
+def interquartile_mean(values: Sequence[float]) -> float:
+    """The mean of the middle half: a quarter of the members is left out at each end.
+
+    >>> interquartile_mean([0.0, 1.0, 2.0, 100.0])
+    1.5
+    """
+    from scipy import stats
+
+    return float(stats.trim_mean(np.asarray(values, float), 0.25))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What the members of one place in a table have, all together.
+
+    - `std`: of this set of members, not an estimate for others.
+    - `interval`: of the mean, by bootstrap; none for fewer than two members.
+    - `expected_best`: by number of members, all of `FEWER` that are fewer than there are.
+    - `solved`: how many reach the threshold; none where there is no threshold.
+    """
+
+    members: int
+    best: float
+    mean: float
+    std: float
+    interquartile_mean: float
+    interval: Interval | None
+    expected_best: Mapping[int, float]
+    solved: Share | None
+
+
+def spread(values: Sequence[float], is_solved: Callable[[float], bool] | None = None) -> Spread:
+    """All statistics of these values, of which more is better.
+
+    >>> found = spread([40.0, 100.0], lambda value: value >= 90)
+    >>> found.best, found.members, found.solved.count, found.expected_best
+    (100.0, 2, 1, {1: 70.0})
+    """
+    array = np.asarray(values, float)
+    if len(array) == 0 or not np.isfinite(array).all():
+        raise ValueError(f"Values must be finite and at least one, not {list(values)}.")
+    return Spread(
+        members=len(array),
+        best=float(array.max()),
+        mean=float(array.mean()),
+        std=float(array.std()),
+        interquartile_mean=interquartile_mean(values),
+        interval=bootstrap(array),
+        expected_best={fewer: expected_best(values, fewer) for fewer in FEWER if fewer < len(array)},
+        solved=None if is_solved is None else share(sum(map(is_solved, array.tolist())), len(array)),
+    )
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Between the means of two sets of members: `mean` is the first minus the second, `p` two-sided by permutation."""
+
+    mean: float
+    p: float
+
+
+def difference(first: Sequence[float], second: Sequence[float]) -> Difference:
+    """Whether members of two models differ: who belongs to which model is permuted. Nothing is paired.
+
+    All permutations where there are fewer than `RESAMPLES`, else that many at random.
+
+    >>> difference([1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0]).p
+    0.02857142857142857
+    """
+    from scipy import stats
+
+    one, other = np.asarray(first, float), np.asarray(second, float)
+    if not len(one) or not len(other):
+        raise ValueError("A difference needs members of both models.")
+    if np.ptp(np.concatenate([one, other])) == 0:
+        return Difference(0.0, 1.0)
+    found = stats.permutation_test(
+        (one, other),
+        lambda x, y, axis: np.mean(x, axis) - np.mean(y, axis),
+        permutation_type="independent",
+        n_resamples=RESAMPLES,
+        vectorized=True,
+        rng=np.random.default_rng(RANDOM_SEED),
+    )
+    return Difference(float(found.statistic), float(found.pvalue))

@@ -21,6 +21,7 @@ class BabyNTM(AbstractMarnn):
     tape_size: int = setting(2050, "cells of the ring", "appendix A.3, in training and in tests", least=1)
 
     title: ClassVar[str] = "Baby-NTM"
+    family: ClassVar[str] = "NTM"
     tiny: ClassVar[dict[str, Any]] = {"hidden_size": 6, "memory_size": 3, "tape_size": 14}
 
     def make_controller(self, input_size: int, key: "PRNGKeyArray") -> "RNNCell":

@@ -23,6 +23,7 @@ class BiLSTMClassifier:
     )
 
     title: ClassVar[str] = "BiLSTM"
+    family: ClassVar[str] = "LSTM"
     problems: ClassVar[tuple[ProblemKind, ...]] = (ProblemKind.CLASSIFICATION,)
     tiny: ClassVar[dict[str, Any]] = {"embedding_size": 5, "hidden_size": 6}
 

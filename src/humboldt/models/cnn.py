@@ -33,6 +33,7 @@ class CNN:
     hidden_size: int = setting(32, "units of the MLP", "the paper is silent", least=1)
 
     title: ClassVar[str] = "CNN"
+    family: ClassVar[str] = "CNN"
     problems: ClassVar[tuple[ProblemKind, ...]] = (ProblemKind.TRANSDUCTION,)
     tiny: ClassVar[dict[str, Any]] = {"num_layers": 2, "channels": 5, "hidden_size": 6}
 

@@ -36,6 +36,7 @@ class CNNS2S(AbstractSequenceToSequenceModel):
     num_places: int = setting(1024, "places that have a vector of their own", "fairseq", least=1)
 
     title: ClassVar[str] = "CNN-s2s"
+    family: ClassVar[str] = "CNN"
     tiny: ClassVar[dict[str, Any]] = {"embedding_size": 4, "hidden_size": 6, "num_layers": 2, "num_places": 24}
 
     @property

@@ -29,6 +29,7 @@ class JointS2S(AbstractSequenceToSequenceModel):
     )
 
     title: ClassVar[str] = "Joint attention"
+    family: ClassVar[str] = "Transformer"
     tiny: ClassVar[dict[str, Any]] = {"embedding_size": 8, "hidden_size": 10, "num_layers": 2, "num_heads": 2}
 
     def check(self) -> None:

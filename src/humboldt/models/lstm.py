@@ -18,6 +18,7 @@ class LSTM(AbstractChomskyRecurrent):
     """One LSTM layer and a linear readout. The forget gate has 1 added, as in the released code's library."""
 
     title: ClassVar[str] = "LSTM"
+    family: ClassVar[str] = "LSTM"
     tiny: ClassVar[dict[str, Any]] = {"hidden_size": 6}
 
     def build(self, input_size: int, output_size: int, *, num_symbols: int, key: "PRNGKeyArray") -> "RecurrentNetwork":

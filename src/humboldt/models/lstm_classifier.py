@@ -28,6 +28,7 @@ class LSTMClassifier:
     )
 
     title: ClassVar[str] = "LSTM"
+    family: ClassVar[str] = "LSTM"
     problems: ClassVar[tuple[ProblemKind, ...]] = (ProblemKind.CLASSIFICATION,)
     tiny: ClassVar[dict[str, Any]] = {"embedding_size": 5, "hidden_size": 6, "num_layers": 2}
 

@@ -30,6 +30,7 @@ class LSTMS2S(AbstractSequenceToSequenceModel):
     toolkit: Toolkit = setting("fairseq", TOOLKIT, "Kharitonov and Chaabouni: fairseq; Hupkes et al.: opennmt")
 
     title: ClassVar[str] = "LSTM-s2s"
+    family: ClassVar[str] = "LSTM"
     tiny: ClassVar[dict[str, Any]] = {"embedding_size": 4, "hidden_size": 6, "num_layers": 2}
 
     def check(self) -> None:

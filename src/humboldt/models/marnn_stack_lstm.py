@@ -21,6 +21,7 @@ class MarnnStackLSTM(AbstractMarnn):
     stack_size: int = setting(100, "cells of the stack", "appendix A.3: 50 or 100 in training", least=1)
 
     title: ClassVar[str] = "Stack-LSTM (MARNN)"
+    family: ClassVar[str] = "Stack-LSTM"
     tiny: ClassVar[dict[str, Any]] = {"hidden_size": 6, "memory_size": 3, "stack_size": 12}
 
     def make_controller(self, input_size: int, key: "PRNGKeyArray") -> "LSTMCell":

@@ -42,6 +42,7 @@ class NDStackRNN(AbstractChomskyMemory):
     )
 
     title: ClassVar[str] = "NDStack-RNN"
+    family: ClassVar[str] = "NDStack-RNN"
     keeps_one_table: ClassVar[bool] = True
     tiny: ClassVar[dict[str, Any]] = {"hidden_size": 6}
 

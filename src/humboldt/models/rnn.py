@@ -22,6 +22,7 @@ class RNN(AbstractChomskyRecurrent):
     )
 
     title: ClassVar[str] = "RNN"
+    family: ClassVar[str] = "RNN"
     tiny: ClassVar[dict[str, Any]] = {"hidden_size": 6}
 
     def build(self, input_size: int, output_size: int, *, num_symbols: int, key: "PRNGKeyArray") -> "RecurrentNetwork":

@@ -20,6 +20,7 @@ class StackLSTM(AbstractChomskyStacks):
     """An LSTM that holds one or more stacks, and a linear readout."""
 
     title: ClassVar[str] = "Stack-LSTM"
+    family: ClassVar[str] = "Stack-LSTM"
 
     def build(self, input_size: int, output_size: int, *, num_symbols: int, key: "PRNGKeyArray") -> "RecurrentNetwork":
         """The network, freshly initialised."""

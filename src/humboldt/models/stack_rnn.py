@@ -18,6 +18,7 @@ class StackRNN(AbstractChomskyStacks, AbstractChomskyMemory):
     """An RNN (or LSTM) that holds one or more stacks, and a linear readout."""
 
     title: ClassVar[str] = "Stack-RNN"
+    family: ClassVar[str] = "Stack-RNN"
 
     def make_memory(self, key: "PRNGKeyArray") -> "Stack":
         """The memory, freshly initialised."""

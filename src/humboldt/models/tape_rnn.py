@@ -27,6 +27,7 @@ class TapeRNN(AbstractChomskyMemory):
     )
 
     title: ClassVar[str] = "Tape-RNN"
+    family: ClassVar[str] = "Tape-RNN"
     tiny: ClassVar[dict[str, Any]] = {"hidden_size": 6, "cell_size": 3, "tape_size": 9}
 
     def make_memory(self, key: "PRNGKeyArray") -> "Tape":

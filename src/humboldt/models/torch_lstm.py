@@ -21,6 +21,7 @@ class TorchLSTM:
     hidden_size: int = setting(32, "units of the LSTM", "appendix A.2: 2, 32 or 128", least=1)
 
     title: ClassVar[str] = "LSTM (PyTorch)"
+    family: ClassVar[str] = "LSTM"
     problems: ClassVar[tuple[ProblemKind, ...]] = STEPWISE
     tiny: ClassVar[dict[str, Any]] = {"hidden_size": 6}
 

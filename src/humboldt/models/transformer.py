@@ -40,6 +40,7 @@ class Transformer(AbstractChomskyTransformer):
     )
 
     title: ClassVar[str] = "Transformer"
+    family: ClassVar[str] = "Transformer"
 
     def build(
         self, input_size: int, output_size: int, *, num_symbols: int, key: "PRNGKeyArray"

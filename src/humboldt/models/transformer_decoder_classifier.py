@@ -13,5 +13,6 @@ class TransformerDecoderClassifier(AbstractTransformerClassifier):
     """A token sees itself and what is before it; the answer is read from the last real token (section 2.3)."""
 
     title: ClassVar[str] = "Transformer decoder"
+    family: ClassVar[str] = "Transformer"
     causal = True
     pooling = "last"

@@ -22,6 +22,7 @@ class TransformerEncoder(AbstractChomskyTransformer):
     """
 
     title: ClassVar[str] = "Transformer encoder"
+    family: ClassVar[str] = "Transformer"
 
     def build(self, input_size: int, output_size: int, *, num_symbols: int, key: "PRNGKeyArray") -> "EncoderNetwork":
         """The network, freshly initialised."""

@@ -13,5 +13,6 @@ class TransformerEncoderClassifier(AbstractTransformerClassifier):
     """Every token sees every other; the answer is read from the mean of the real tokens (section 2.3)."""
 
     title: ClassVar[str] = "Transformer encoder"
+    family: ClassVar[str] = "Transformer"
     causal = False
     pooling = "mean"

@@ -41,6 +41,7 @@ class TransformerS2S(AbstractSequenceToSequenceModel):
     toolkit: Toolkit = setting("fairseq", TOOLKIT, "Kharitonov and Chaabouni: fairseq; Hupkes et al.: opennmt")
 
     title: ClassVar[str] = "Transformer"
+    family: ClassVar[str] = "Transformer"
     tiny: ClassVar[dict[str, Any]] = {"embedding_size": 8, "hidden_size": 10, "num_layers": 2, "num_heads": 2}
 
     def check(self) -> None:

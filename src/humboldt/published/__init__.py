@@ -12,6 +12,7 @@ def rows(name: str) -> tuple[dict[str, str], ...]:
     return tuple(csv.DictReader(text.splitlines()))
 
 
+@cache
 def lookup(name: str, column: str, **criteria: str) -> str | None:
     """The value of `column` in the row that matches all criteria; `None` where the paper has no such number.
 

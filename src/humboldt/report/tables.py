@@ -27,6 +27,49 @@ class Record:
     published: float | str | None
 
 
+class Number(str):
+    """Text of a table that knows what it shows.
+
+    - `cell`: the key of the cell that it is about, from which all that is known about it can be found.
+    - `value`, `published`: ours and the paper's, in the unit of the table; `scale` is the range that values can have,
+      against which a difference is large or small. Without a `published` value there is no counterpart.
+    - `is_solved`: whether it counts as success, where the paper has such a mark.
+    """
+
+    cell: str
+    value: float | str | None
+    published: float | str | None
+    scale: float
+    is_solved: bool
+
+    def __new__(
+        cls,
+        text: str,
+        *,
+        cell: str,
+        value: float | str | None,
+        published: float | str | None = None,
+        scale: float = 1.0,
+        is_solved: bool = False,
+    ) -> "Number":
+        number = super().__new__(cls, text)
+        number.cell, number.value, number.published = cell, value, published
+        number.scale, number.is_solved = scale, is_solved
+        return number
+
+
+class Missing(str):
+    """Text of a table for a place that has no results yet."""
+
+    task: str
+    model: str
+
+    def __new__(cls, text: str, *, task: str, model: str) -> "Missing":
+        missing = super().__new__(cls, text)
+        missing.task, missing.model = task, model
+        return missing
+
+
 @dataclass(frozen=True)
 class Table:
     """A table as the paper lays it out, with rows of text and notes below."""

@@ -19,11 +19,14 @@ from humboldt.events import AbstractSink
 from humboldt.identity import Evaluation, Member, Training, Version, canonical, short_hash
 from humboldt.languages import AbstractTask, ProblemKind, tasks
 from humboldt.registry import Entry
+from humboldt.report.figures import AnyFigure
 from humboldt.report.tables import Record, Table
+from humboldt.report.words import counted
 from humboldt.settings import Role
 from humboldt.store import Written
-from humboldt.suites.cells import Cell, Heading
+from humboldt.suites.cells import Cell, Glance, Heading, Measured
 from humboldt.suites.departures import Departure
+from humboldt.suites.plots import clouds
 from humboldt.training.base import AbstractEngine, AbstractPredictor, AbstractProblem, Job, engines
 
 PAPER = "paper"  # the preset that every suite has
@@ -295,7 +298,34 @@ class AbstractSuite(ABC):
         del training
         return self.told
 
+    def measured(self, cell: Cell) -> list[Measured]:
+        """What the members of a cell have, of which statistics are told; the first is the headline."""
+        values = tuple(value for value, _, _ in cell.finished(self.headline))
+        return [Measured(self.headline, str(cell.heading), values)] if values else []
+
+    def glance(self, cells: Sequence[Cell]) -> Glance | None:
+        """The cells of one model under one heading, in a word."""
+        best = [(cell.task, found[0].spread.best) for cell in cells if (found := self.measured(cell))]
+        if not best:
+            return None
+        mean = sum(value for _, value in best) / len(best)
+        return Glance(f"{mean:.3g}", f"best {self.headline}, mean of {counted(len(best), 'task')}")
+
+    def figures(self, heading: Heading, cells: Sequence[Cell]) -> list[AnyFigure]:
+        """The figures of cells under one heading; here one with a point for each member."""
+        del heading
+        return clouds(self, cells)
+
+    def figures_across(self, cells: Sequence[Cell]) -> list[AnyFigure]:
+        """Figures that need cells of several headings."""
+        del cells
+        return []
+
     # What the base does.
+
+    def family(self, model: str) -> str:
+        """What a model is a kind of; one from outside is its own."""
+        return getattr(self.model_entry(self.contender(model)).value, "family", model)
 
     def tasks(self) -> list[str]:
         """Task names: the paper's in the order of its table, then others."""
@@ -353,7 +383,7 @@ class AbstractSuite(ABC):
     def plan(self, request: Request) -> list[Experiment]:
         """The experiments that a request means. Raises `UsageError` on any name or value that is wrong."""
         preset = self.preset(request.preset)
-        cells = self._cells(request, preset)
+        cells = self.pairs(request)
         classes = dict.fromkeys(cls for cell in cells for cls in self.settings_classes(*cell))
         settings.check_known(request.settings, classes)
         changes = dict(request.settings)
@@ -363,7 +393,7 @@ class AbstractSuite(ABC):
             changes["seeds"] = request.seeds
         experiments = []
         for task, model in cells:
-            planned = list(self._trainings(task, model, preset, changes))
+            planned = list(self.trainings(task, model, preset, changes))
             several = _differing([training.flat for training, _ in planned])
             for training, protocol in planned:
                 evaluations = tuple(self.evaluations(protocol, task))
@@ -374,7 +404,9 @@ class AbstractSuite(ABC):
                     experiments.append(Experiment(training, tuple(members), evaluations, self.work(parts), distinct))
         return experiments
 
-    def _cells(self, request: Request, preset: Preset) -> list[tuple[str, str]]:
+    def pairs(self, request: Request) -> list[tuple[str, str]]:
+        """The pairs of task and model that a request means."""
+        preset = self.preset(request.preset)
         if not request.tasks and not request.models and preset.cells is not None:
             return list(preset.cells)
         for model in request.models:
@@ -383,7 +415,7 @@ class AbstractSuite(ABC):
         chosen_models = _in_order("model", request.models, self.models()) or list(self.contenders)
         return list(itertools.product(chosen_tasks, chosen_models))
 
-    def _trainings(
+    def trainings(
         self, task: str, model: str, preset: Preset, changes: Mapping[str, Any]
     ) -> Iterator[tuple[Training, Any]]:
         """The trainings of one cell, each with its protocol."""
@@ -400,12 +432,6 @@ class AbstractSuite(ABC):
                 training = self.training(task, model, protocol, own)
                 if not (sweep and self.is_repetition(self.restore(training), sweep)):
                     yield training, protocol
-
-    def trainings(
-        self, task: str, model: str, preset: str, changes: Mapping[str, Any]
-    ) -> Iterator[tuple[Training, Any]]:
-        """The trainings that a preset has of one task and model, each with its protocol."""
-        return self._trainings(task, model, self.preset(preset), changes)
 
     def _preset_changes(self, preset: Preset, task: str, model: str) -> dict[str, Any]:
         """What a preset changes for a cell. The models of the paper are all that it can speak for: others keep their
@@ -452,7 +478,7 @@ class AbstractSuite(ABC):
                 about = "how our own models are trained" if key in settings.names(self.protocol) else "nothing here"
                 hint = f"{key} says {about}; the data and the tests have: {', '.join(sorted(names))}."
                 raise unknown_name("setting of data or tests", key, names, hint=hint)
-        return list(self._trainings(task, f"{OUTSIDE}/{name}", self.preset(preset), changes))
+        return list(self.trainings(task, f"{OUTSIDE}/{name}", self.preset(preset), changes))
 
     def versions(self, task: str, model: str) -> dict[str, Version]:
         """Of a task and a model, as they are today."""
@@ -503,7 +529,7 @@ class AbstractSuite(ABC):
     @cache  # noqa: B019  suites live as long as the program
     def paper_members(self, task: str, model: str) -> list[Member]:
         """The members that the paper has of a cell, whatever is swept."""
-        planned = self._trainings(task, model, self.preset(PAPER), {})
+        planned = self.trainings(task, model, self.preset(PAPER), {})
         everybody = [
             member
             for training, protocol in planned
@@ -516,7 +542,7 @@ class AbstractSuite(ABC):
         """The settings that a preset would give the trainings of a cell and an evaluation of them."""
         return tuple(
             {**training.flat, **one.setting}
-            for training, protocol in self._trainings(task, model, self.preset(preset), {})
+            for training, protocol in self.trainings(task, model, self.preset(preset), {})
             for one in self.evaluations(protocol, task)
             if one.name == evaluation
         )

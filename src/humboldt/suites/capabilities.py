@@ -104,3 +104,23 @@ class OffersScore(ABC):
     @abstractmethod
     def score_file(self, request: FileRequest) -> dict[str, Any]:
         """The score of files of predictions, as plain data."""
+
+
+@dataclass(frozen=True)
+class WrongString:
+    """The shortest of many strings that a member gets wrong. `answer` and `expected` are empty where whoever asks can
+    find them out; `input` is empty where all were right. `tried` says in words what the member was asked."""
+
+    input: tuple[str, ...] | None
+    tried: str
+    answer: tuple[str, ...] | None = None
+    expected: tuple[str, ...] | None = None
+
+
+class OffersWrongStrings(ABC):
+    """A suite that can say on which short string a trained member fails first."""
+
+    @abstractmethod
+    def first_wrong(self, parts: Any, predictor: Any, detail: Mapping[str, Any]) -> WrongString | None:
+        """The shortest string that a predictor of one member gets wrong, of those that are tried. `detail` is what was
+        stored with the member's scores. `None` where that cannot be said."""

@@ -1,11 +1,13 @@
 """Which results compete for one place in a table, and under which heading: from stored settings, never from a label."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from humboldt.errors import HumboldtError
-from humboldt.identity import Member, Training, canonical
+from humboldt.identity import Member, Training, canonical, short_hash
+from humboldt.measures.statistics import Spread, spread
 from humboldt.report.tables import Table
 from humboldt.settings import plain, words
 from humboldt.store import Result, Scores, State
@@ -16,10 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Heading:
-    """The preset that results belong to, and in which settings they differ from it."""
+    """The preset that results belong to, and in which settings they differ from it: in words, which tell headings
+    apart, and as values."""
 
     preset: str
     changes: tuple[tuple[str, str], ...]
+    values: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __str__(self) -> str:
         """
@@ -42,6 +46,12 @@ class Cell:
     model: str
     place: tuple[Any, ...]
     scores: tuple[Scores, ...]
+
+    @cached_property
+    def key(self) -> str:
+        """Tells it from all other cells."""
+        where = [self.suite, str(self.heading), self.task, self.model, list(self.place)]
+        return short_hash([*where, self.scores[0].evaluation.name])
 
     def finished(self, measure: str) -> list[tuple[float, Training, Result]]:
         """Every member that has the measure, with its value and its training."""
@@ -72,6 +82,44 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Measured:
+    """What the members of a cell have of one measure, in the unit of the tables; more is better.
+
+    - `setting`: as the records have it.
+    - `is_solved`: which values count as success, where the paper says so.
+    - `published`: the paper's number, which is its best or, with `is_mean`, its mean.
+    - `scale`: the range that values can have. `task`: as the records call it, where that is not the cell's.
+    """
+
+    measure: str
+    setting: str
+    values: tuple[float, ...]
+    is_solved: Callable[[float], bool] | None = None
+    published: float | None = None
+    is_mean: bool = False
+    scale: float = 1.0
+    task: str = ""
+
+    @cached_property
+    def spread(self) -> Spread:
+        """All statistics of the values."""
+        return spread(self.values, self.is_solved)
+
+
+@dataclass(frozen=True)
+class Glance:
+    """A model in one suite, in a word: for the overview of a page.
+
+    - `text`: the headline. `about`: what it counts, and of which cells.
+    - `bars`: for the small picture, numbers from 0 to 1 with what each is.
+    """
+
+    text: str
+    about: str
+    bars: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
 class Sorted:
     """The results of one suite: cells by heading, and what no table can show."""
 
@@ -82,20 +130,30 @@ class Sorted:
 
 def sort_results(suite: "AbstractSuite", results: Sequence[Scores]) -> Sorted:
     """Groups results into cells, tasks and models in the suite's order."""
-    groups: dict[tuple[Any, ...], list[Scores]] = {}
-    headings: dict[str, Heading] = {}
-    superseded, unknown = [], []
+    current, superseded, unknown = [], [], []
     for scores in results:
-        training, evaluation = scores.training, scores.evaluation
         try:
-            suite.restore(training, evaluation)
-            if not suite.is_current(training, evaluation):
+            suite.restore(scores.training, scores.evaluation)
+            if suite.is_current(scores.training, scores.evaluation):
+                current.append((scores, heading_of(suite, scores)))
+            else:
                 superseded.append(scores)
-                continue
-            heading = heading_of(suite, scores)
         except HumboldtError as error:
             unknown.append((scores, str(error)))
-            continue
+    return Sorted(_grouped(suite, current), superseded, unknown)
+
+
+def cells_of(suite: "AbstractSuite", results: Sequence[Scores]) -> dict[Heading, list[Cell]]:
+    """Results that compete with each other, whether or not they are of today's versions."""
+    return _grouped(suite, [(scores, heading_of(suite, scores)) for scores in results])
+
+
+def _grouped(suite: "AbstractSuite", results: Sequence[tuple[Scores, Heading]]) -> dict[Heading, list[Cell]]:
+    """Cells by heading, tasks and models in the suite's order."""
+    groups: dict[tuple[Any, ...], list[Scores]] = {}
+    headings: dict[str, Heading] = {}
+    for scores, heading in results:
+        training, evaluation = scores.training, scores.evaluation
         headings[str(heading)] = heading
         place = suite.place(training, evaluation)
         key = (str(heading), evaluation.name, training.task, training.model, canonical(list(place)))
@@ -107,7 +165,7 @@ def sort_results(suite: "AbstractSuite", results: Sequence[Scores]) -> Sorted:
         cells.setdefault(heading, []).append(Cell(suite.name, heading, task, model, place, tuple(competing)))
     for under_heading in cells.values():
         under_heading.sort(key=lambda c: (order_of_tasks.index(c.task), c.place, order_of_models.index(c.model)))
-    return Sorted(cells, superseded, unknown)
+    return cells
 
 
 def order_of(suite: "AbstractSuite", results: "Sequence[Scores] | Sequence[Cell]") -> list[str]:
@@ -131,7 +189,7 @@ def heading_of(suite: "AbstractSuite", scores: Scores) -> Heading:
             if key not in told and value not in allowed:
                 changes.append((key, words(value).replace(", ", ",")))
         if best is None or len(changes) < len(best.changes):
-            best = Heading(preset, tuple(changes))
+            best = Heading(preset, tuple(changes), {key: flat[key] for key, _ in changes})
     assert best is not None
     return best
 

@@ -9,8 +9,9 @@ from humboldt.report.tables import Record, Table
 from humboldt.store import Scores, State, Store, Written, as_written
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite
-from humboldt.suites.cells import Cell, Sorted, plain_table, sort_results
+from humboldt.suites.cells import Cell, Heading, Measured, Sorted, plain_table, sort_results
 from humboldt.suites.departures import departures, sentence
+from humboldt.suites.exports import is_export, read_members
 
 
 def upgrade(written: Written) -> tuple[Training, Evaluation | None]:
@@ -21,7 +22,9 @@ def upgrade(written: Written) -> tuple[Training, Evaluation | None]:
 
 
 def stored(folder: Path, suite: str | None = None) -> list[Scores]:
-    """What a results folder holds, in today's words."""
+    """What a results folder holds, in today's words: its database, or members that were exported."""
+    if is_export(folder):
+        return [scores for scores in read_members(folder, upgrade) if suite in (None, scores.training.suite)]
     return Store.open(folder, upgrade).scores(suite)
 
 
@@ -56,13 +59,35 @@ def chosen(
 def records(suite: AbstractSuite, results: Sequence[Scores]) -> list[Record]:
     """The results as flat records, beside the published numbers."""
     ordered = sort_results(suite, results)
-    current = [
-        record
-        for cells in ordered.cells.values()
-        for cell in cells
-        for record in [*suite.cell_records(cell), *_without_score(suite, cell)]
-    ]
+    current = [record for cells in ordered.cells.values() for cell in cells for record in _with_statistics(suite, cell)]
     return [*current, *_plain_records(ordered)]
+
+
+def _with_statistics(suite: AbstractSuite, cell: Cell) -> list[Record]:
+    """The suite's own records, and the statistics of members that it does not tell itself."""
+    own = suite.cell_records(cell)
+    told = {(record.setting, record.measure, record.statistic) for record in own}
+    more = []
+    for measured in suite.measured(cell):
+        about = cell.suite, measured.task or cell.task, cell.model, measured.setting, measured.measure
+        for statistic, value in _statistics(measured).items():
+            if (measured.setting, measured.measure, statistic) not in told:
+                is_printed = statistic == ("mean" if measured.is_mean else "max")
+                beside = measured.published if is_printed else None
+                more.append(Record(*about, statistic, value, len(measured.values), beside))
+    return [*own, *more, *_without_score(suite, cell)]
+
+
+def _statistics(measured: Measured) -> dict[str, float]:
+    spread = measured.spread
+    found: dict[str, float] = {"max": spread.best, "mean": spread.mean, "std": spread.std}
+    found["interquartile_mean"] = spread.interquartile_mean
+    if spread.interval is not None:
+        found |= {"mean_low": spread.interval.low, "mean_high": spread.interval.high}
+    found |= {f"expected_best_of_{fewer}": value for fewer, value in spread.expected_best.items()}
+    if spread.solved is not None:
+        found |= {"solved": spread.solved.count, "solved_low": spread.solved.low, "solved_high": spread.solved.high}
+    return found
 
 
 def _without_score(suite: AbstractSuite, cell: Cell) -> list[Record]:
@@ -77,11 +102,21 @@ def tables(suite: AbstractSuite, results: Sequence[Scores]) -> list[Table]:
     ordered = sort_results(suite, results)
     result = []
     for heading, cells in ordered.cells.items():
-        laid_out = suite.layout(heading, cells)
-        if laid_out:
-            note = sentence(departures(suite, _parts(cells)))
-            laid_out[0] = _with_note(laid_out[0], note)
-        result.extend(laid_out)
+        result.extend(tables_of(suite, heading, cells))
+    return [*result, *tables_apart(suite, ordered)]
+
+
+def tables_of(suite: AbstractSuite, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
+    """The cells of one heading in the paper's layout; the last note of the first table tells departures."""
+    laid_out = suite.layout(heading, cells)
+    if laid_out:
+        laid_out[0] = _with_note(laid_out[0], sentence(departures(suite, parts_of(cells))))
+    return laid_out
+
+
+def tables_apart(suite: AbstractSuite, ordered: Sorted) -> list[Table]:
+    """What fits no table of the paper: results that are superseded, or not known here."""
+    result = []
     if ordered.superseded:
         remark = "Results of earlier versions: they are shown, but compete for no place in a table."
         result.append(plain_table(f"{suite.name}, superseded versions", ordered.superseded, [remark]))
@@ -105,7 +140,8 @@ def _plain_records(ordered: Sorted) -> list[Record]:
     return flat
 
 
-def _parts(cells: Sequence[Cell]) -> list[tuple[Training, Evaluation, list]]:
+def parts_of(cells: Sequence[Cell]) -> list[tuple[Training, Evaluation, list]]:
+    """The members of cells, by training and evaluation."""
     return [
         (scores.training, scores.evaluation, [result.member for result in scores.results])
         for cell in cells

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from suite_support import departures_of, result, scores_of
 
 from humboldt.store import Scores, State
@@ -66,6 +67,9 @@ def test_the_table_of_scaling():
     assert table.rows == (("even_pairs", "90.0*", "90.2"),)
 
 
+WILSON_OF_1_OF_2 = {"solved_low": 0.0945, "solved_high": 0.9055}
+
+
 def test_records_stand_beside_the_published_numbers():
     experiment = one("parity_check", "rnn")
     members = experiment.members
@@ -75,6 +79,9 @@ def test_records_stand_beside_the_published_numbers():
     assert shown == {
         **{"max": (100.0, 2, 100.0), "mean": (75.0, 2, None), "std": (25.0, 2, None)},
         **{"mean_over_seeds": (75.0, 2, 95.5), "std_over_seeds": (25.0, 2, 14.2)},
+        **{"interquartile_mean": (75.0, 2, None), "mean_low": (50.0, 2, None), "mean_high": (100.0, 2, None)},
+        **{"expected_best_of_1": (75.0, 2, None), "solved": (1, 2, None)},
+        **{name: (pytest.approx(value, abs=1e-3), 2, None) for name, value in WILSON_OF_1_OF_2.items()},
         "diverged": (1, 3, None),
     }
 

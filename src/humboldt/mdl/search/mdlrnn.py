@@ -1,6 +1,6 @@
 """The MDLRNN of Lan et al. (2022, 2023): a network found by a search, not trained by gradients."""
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from humboldt.mdl.activations import EXTENDED_ACTIVATIONS, PAPER_ACTIVATIONS, WIDE_ACTIVATIONS
 from humboldt.mdl.search.settings import SearchSettings
@@ -29,6 +29,8 @@ class MDLRNN:
     )
     population_size: int = setting(1000, "networks of each island", "paper: 500", least=2)
     num_rings: int = setting(1, "rings of four islands each", "paper: 250 islands", least=1)
+
+    family: ClassVar[str] = "MDL network"
 
     keep_proved: bool = setting(
         False,

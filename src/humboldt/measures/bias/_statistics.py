@@ -1,49 +1,13 @@
-"""Intervals and tests, all from SciPy."""
+"""Tests of the suite's own, all from SciPy; intervals are those of all suites."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
-RESAMPLES = 9_999
-BOOTSTRAP_SEED = 0  # the same values have the same interval, on every machine
-
-
-@dataclass(frozen=True)
-class Interval:
-    """From `low` to `high`, both included."""
-
-    low: float
-    high: float
-
-
-def wilson(count: int, total: int, confidence: float = 0.95) -> Interval | None:
-    """Wilson's score interval of a share; none where nothing was counted.
-
-    >>> wilson(0, 100)
-    Interval(low=0.0, high=0.03699...)
-    """
-    if total == 0:
-        return None
-    bounds = stats.binomtest(count, total).proportion_ci(confidence, method="wilson")
-    return Interval(float(bounds.low), float(bounds.high))
-
-
-def bootstrap(values: Sequence[float] | np.ndarray, confidence: float = 0.95) -> Interval | None:
-    """Percentile bootstrap interval of the mean; none for fewer than two values or where one is not finite."""
-    values = np.asarray(values, float)
-    if len(values) < 2 or not np.isfinite(values).all():
-        return None
-    bounds = stats.bootstrap(
-        (values,),
-        np.mean,
-        confidence_level=confidence,
-        n_resamples=RESAMPLES,
-        method="percentile",  # BCa is not defined where all values are equal, as they are for a perfect learner
-        rng=np.random.default_rng(BOOTSTRAP_SEED),
-    ).confidence_interval
-    return Interval(float(bounds.low), float(bounds.high))
+from humboldt.measures.statistics import Interval as Interval
+from humboldt.measures.statistics import bootstrap as bootstrap
+from humboldt.measures.statistics import wilson as wilson
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,17 @@ from humboldt import settings as settings_
 from humboldt.errors import UsageError, unknown_name
 from humboldt.identity import Evaluation, Member, Training
 from humboldt.languages import ProblemKind, tasks
+from humboldt.report.figures import AnyFigure
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Reading, Request, Scored, Scoring
-from humboldt.suites.bias import tables
+from humboldt.suites.bias import figures, tables
 from humboldt.suites.bias.files import score_files
 from humboldt.suites.bias.problem import RuleLearning, members_of
 from humboldt.suites.bias.protocol import CONTENDERS, PRESETS, TASKS, Preferences
 from humboldt.suites.bias.scoring import is_first, outputs, probe_inputs, readings, rows_asked, score
 from humboldt.suites.capabilities import ExampleRequest, FileRequest, OffersData, OffersScore
-from humboldt.suites.cells import Cell, Heading
+from humboldt.suites.cells import Cell, Glance, Heading, Measured
 from humboldt.training.base import Job, MemberRecipe, Recipe, Schedule
 
 SPLITS = ("train", "test")
@@ -130,6 +131,18 @@ class Bias(AbstractSuite, OffersData, OffersScore):
 
     def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
         return tables.layout(self, heading, cells)
+
+    def measured(self, cell: Cell) -> list[Measured]:
+        """Shares of members have their own intervals in the records; nothing else is a number for each member."""
+        del cell
+        return []
+
+    def glance(self, cells: Sequence[Cell]) -> Glance | None:
+        return figures.glance(self, cells)
+
+    def figures(self, heading: Heading, cells: Sequence[Cell]) -> list[AnyFigure]:
+        del heading
+        return figures.figures(self, cells)
 
     def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
         split, settings = request.split or "train", request.settings

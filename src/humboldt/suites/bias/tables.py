@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from humboldt import published
 from humboldt.languages import tasks
-from humboldt.report.tables import Record, Table
+from humboldt.report.tables import Number, Record, Table
 from humboldt.report.words import counted
 from humboldt.store import State
 from humboldt.suites.cells import Cell, Heading, order_of
@@ -231,9 +231,13 @@ def _table(suite: "Bias", title: str, cells: Sequence[Cell]) -> Table:
         row = [*([str(size)] if name else []), learner, str(summary.members or cell.without_score())]
         row.append("–" if summary.fitting is None else f"{summary.fitting}")
         for rule in rules:
-            row += [_shown(_agreement(summary, rule, metric)), _shown(printed(cell, rule, metric))]
+            ours, theirs = _agreement(summary, rule, metric), printed(cell, rule, metric)
+            row += [Number(_shown(ours), cell=cell.key, value=ours, published=theirs), _shown(theirs)]
         for rule in rules if has_lengths else ():
-            row += [_length(summary, rule), _shown(printed(cell, rule, "L"))]
+            text, theirs = _length(summary, rule), printed(cell, rule, "L")
+            value = float(text.rstrip("*")) if text != "–" else None
+            about = {"cell": cell.key, "value": value, "published": theirs, "is_solved": text.endswith("*")}
+            row += [Number(text, **about, scale=max(1.0, theirs or 0.0)), _shown(theirs)]
         rows.append(tuple(row))
     return Table(title, tuple(columns), tuple(rows), tuple(_notes(task, metric, list(summaries.values()))))
 

@@ -8,22 +8,30 @@ from humboldt.identity import Evaluation, Member
 from humboldt.languages import ProblemKind
 from humboldt.languages.bliss import Measure
 from humboldt.measures.bliss import evaluate, sizes
+from humboldt.report.figures import AnyFigure
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Parts, Probe, Reading, Request, Scored, Scoring
-from humboldt.suites.bliss import data, tables
+from humboldt.suites.bliss import data, figures, tables
 from humboldt.suites.bliss.files import score_distributions
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.bliss.protocol import CONTENDERS, PRESETS, TASKS, Induction
 from humboldt.suites.bliss.scoring import Scorer, proofs
-from humboldt.suites.capabilities import ExampleRequest, FileRequest, OffersData, OffersScore
-from humboldt.suites.cells import Cell, Heading
+from humboldt.suites.capabilities import (
+    ExampleRequest,
+    FileRequest,
+    OffersData,
+    OffersScore,
+    OffersWrongStrings,
+    WrongString,
+)
+from humboldt.suites.cells import Cell, Glance, Heading, Measured
 from humboldt.training.base import AbstractPredictor, Job, MemberRecipe, Recipe
 
 PROBE_STRINGS = 200  # test strings that an estimate reads
 
 
-class Bliss(AbstractSuite, OffersData, OffersScore):
+class Bliss(AbstractSuite, OffersData, OffersScore, OffersWrongStrings):
     """The suite of Lan et al. (2023)."""
 
     name = "bliss"
@@ -155,6 +163,26 @@ class Bliss(AbstractSuite, OffersData, OffersScore):
 
     def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
         return tables.layout(self, heading, cells)
+
+    def measured(self, cell: Cell) -> list[Measured]:
+        return tables.measured(cell)
+
+    def glance(self, cells: Sequence[Cell]) -> Glance | None:
+        return figures.glance(cells)
+
+    def first_wrong(self, parts: Parts, predictor: Any, detail: Mapping[str, Any]) -> WrongString | None:
+        """Known since the member was scored: the first test string at the strictest margin that was read."""
+        del parts, predictor
+        scores = [score for score in detail.get("scores", ()) if score["first_failure"] is not None]
+        if not scores:
+            return None
+        score = min(scores, key=lambda score: (score["measure"] != "M_det", score["epsilon"]))
+        tried = f"{score['measure']} at ε = {score['epsilon']:g}, the test strings after those of the corpus"
+        return WrongString(tuple(score["first_failure"]), tried)
+
+    def figures(self, heading: Heading, cells: Sequence[Cell]) -> list[AnyFigure]:
+        del heading
+        return figures.figures(self, cells)
 
     def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
         if request.length is not None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from humboldt import published
 from humboldt.measures.bliss import b_index, sizes
 from humboldt.measures.statistics import share
-from humboldt.report.tables import Record, Table
+from humboldt.report.tables import Number, Record, Table
 from humboldt.store import Result, State
-from humboldt.suites.cells import Cell, Heading
+from humboldt.suites.cells import Cell, Heading, Measured
 
 if TYPE_CHECKING:
     from humboldt.suites.bliss import Bliss
@@ -141,6 +141,16 @@ def records(cell: Cell) -> list[Record]:
     return all_records
 
 
+def measured(cell: Cell) -> list[Measured]:
+    """Up to which n the members go, for each training size."""
+    row, found = Row(cell), []
+    for factor in row.factors:
+        values = tuple(r.measures["largest_n"] for r in row.finished(factor) if "largest_n" in r.measures)
+        if values:
+            found.append(Measured("largest_n", f"{cell.heading} train_size={row.train_size(factor)}", values))
+    return found
+
+
 def layout(suite: "Bliss", heading: Heading, cells: Sequence[Cell]) -> list[Table]:
     """One table."""
     proved = any(row.for_all_n(epsilon) for cell in cells for row in rows(cell) for epsilon in EPSILONS)
@@ -185,10 +195,15 @@ def _verdicts(row: Row, *, with_proofs: bool) -> tuple[str, ...]:
         return "{}/{}".format(*row.meeting("met", epsilon, row.decisive("met", epsilon)))
 
     lenient, strict = EPSILONS
+
+    def index(epsilon: str) -> Number:
+        text, printed = row.index("met", epsilon), row.printed(epsilon)
+        return Number(text, cell=row.cell.key, value=text, published=printed, is_solved=not text.startswith("<"))
+
     return (
-        *(row.index("met", lenient), met(lenient), row.printed(lenient) or "–", row.index("met_per_string", lenient)),
+        *(index(lenient), met(lenient), row.printed(lenient) or "–", row.index("met_per_string", lenient)),
         *((row.for_all_n(lenient),) if with_proofs else ()),
-        *(row.index("met", strict), met(strict), row.printed(strict) or "–"),
+        *(index(strict), met(strict), row.printed(strict) or "–"),
         *((row.for_all_n(strict),) if with_proofs else ()),
     )
 
@@ -220,9 +235,9 @@ def _lengths(row: Row) -> str:
 def _first_failure(row: Row) -> str:
     """Of the member that goes furthest, in short; the most telling margin is the strictest that is not hopeless."""
     best = max(row.finished(row.factors[0]), key=lambda result: result.measures.get("largest_n", 0))
-    measures = {score["measure"] for score in best.detail["scores"]}
+    measures = {score["measure"] for score in best.detail.get("scores", ())}
     epsilon, measure = (0.0, "M_det") if "M_det" in measures else (0.005, "M_cat")
-    for score in best.detail["scores"]:
+    for score in best.detail.get("scores", ()):
         if (score["measure"], score["epsilon"]) == (measure, epsilon):
             return abbreviated(score["first_failure"])
     return "–"

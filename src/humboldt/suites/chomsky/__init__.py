@@ -12,18 +12,26 @@ from humboldt.identity import Evaluation, Member, Training
 from humboldt.languages import ProblemKind, tasks
 from humboldt.languages.chomsky._base import AbstractTransduction
 from humboldt.measures.accuracy import VERSION, LengthTally, normal_interval, score
+from humboldt.report.figures import AnyFigure
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Parts, Probe, Reading, Request, Scored, Scoring
-from humboldt.suites.capabilities import Conformance, ExampleRequest, OffersCheck, OffersData
-from humboldt.suites.cells import Cell, Heading
-from humboldt.suites.chomsky import tables
-from humboldt.suites.chomsky.problem import Transduction, training_lengths
+from humboldt.suites.capabilities import (
+    Conformance,
+    ExampleRequest,
+    OffersCheck,
+    OffersData,
+    OffersWrongStrings,
+    WrongString,
+)
+from humboldt.suites.cells import Cell, Glance, Heading, Measured
+from humboldt.suites.chomsky import figures, tables
+from humboldt.suites.chomsky.problem import Transduction, shortest_wrong, training_lengths
 from humboldt.suites.chomsky.protocol import CONTENDERS, PRESETS, TASKS, LengthGeneralisation
 from humboldt.training.base import Job, MemberRecipe, Recipe
 
 
-class Chomsky(AbstractSuite, OffersData, OffersCheck):
+class Chomsky(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     """The suite of Delétang et al. (2023)."""
 
     name = "chomsky"
@@ -118,6 +126,24 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck):
 
     def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
         return tables.layout(self, heading, cells)
+
+    def measured(self, cell: Cell) -> list[Measured]:
+        return tables.measured(cell)
+
+    def glance(self, cells: Sequence[Cell]) -> Glance | None:
+        return figures.glance(cells)
+
+    def figures(self, heading: Heading, cells: Sequence[Cell]) -> list[AnyFigure]:
+        del heading
+        return figures.figures(self, cells)
+
+    def first_wrong(self, parts: Parts, predictor: Any, detail: Any) -> WrongString:
+        del detail
+        problem = Transduction(parts.task, parts.protocol)
+        return shortest_wrong(problem, lambda batch: predictor.correct(batch)[0])
+
+    def figures_across(self, cells: Sequence[Cell]) -> list[AnyFigure]:
+        return figures.across(self, cells)
 
     def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
         task, settings = request.task, request.settings

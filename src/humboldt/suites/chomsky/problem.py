@@ -1,6 +1,6 @@
 """Strings of a Chomsky task as a learner reads them: in training and in the test. NumPy only."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,9 +8,11 @@ import numpy as np
 from humboldt.errors import UsageError
 from humboldt.languages import Batch, Pairs, ProblemKind, frame_transduction
 from humboldt.languages.chomsky._base import AbstractTransduction
+from humboldt.suites.capabilities import WrongString
 from humboldt.suites.chomsky.protocol import LengthGeneralisation
 from humboldt.training.base import AbstractProblem
 
+STRINGS_TRIED = 16  # of each length, to find the shortest that a member gets wrong
 TEST_ROWS = 512  # strings per test batch at most: enough to fill a CPU, few enough to waste little on padding
 
 
@@ -91,6 +93,28 @@ class Transduction(AbstractProblem):
                 rows = []
         if rows:
             yield emit()
+
+
+def shortest_wrong(problem: Transduction, correct: Callable[[Batch], np.ndarray]) -> WrongString:
+    """The shortest string that a member gets wrong. `correct` says how many symbols of each row are right."""
+    first, last = problem.lengths
+    longest = problem.protocol.test_lengths[1]
+    beyond = [min(longest, last + step) for step in (1, 2, 3, 5, 8, 12, 20, 30, 45, 60)]
+    groups = [
+        range(first, last + 1),
+        dict.fromkeys(beyond),
+        dict.fromkeys(min(longest, n) for n in (150, 250, longest)),
+    ]
+    rng = np.random.default_rng(problem.protocol.test_seed)
+    for lengths in groups:
+        drawn = [problem.task.sample(rng, STRINGS_TRIED, length) for length in lengths]
+        pairs = Pairs.concatenate(drawn)
+        wrong = np.flatnonzero(correct(problem.frame(pairs)) < pairs.target_lengths)
+        if len(wrong):  # rows are in the order of their lengths
+            row = int(wrong[0])
+            symbols = problem.task.input_alphabet.decode(pairs.inputs[row][: pairs.input_lengths[row]])
+            return WrongString(tuple(symbols), f"{STRINGS_TRIED} strings of each length from {first} on")
+    return WrongString(None, f"{STRINGS_TRIED} strings of each of {sum(map(len, groups))} lengths up to {longest}")
 
 
 def training_lengths(task: AbstractTransduction, protocol: LengthGeneralisation) -> tuple[int, int]:

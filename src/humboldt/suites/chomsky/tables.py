@@ -9,10 +9,10 @@ from humboldt.identity import Training
 from humboldt.languages import tasks
 from humboldt.languages.chomsky._base import AbstractTransduction
 from humboldt.measures.accuracy import Summary, summarise
-from humboldt.report.tables import Record, Table
+from humboldt.report.tables import Missing, Number, Record, Table
 from humboldt.report.words import counted
 from humboldt.store import Result
-from humboldt.suites.cells import Cell, Heading
+from humboldt.suites.cells import Cell, Heading, Measured
 
 if TYPE_CHECKING:
     from humboldt.suites.chomsky import Chomsky
@@ -75,18 +75,34 @@ def records(cell: Cell) -> list[Record]:
         ("mean_over_seeds", seeds.mean, seeds.members, "mean"),
         ("std_over_seeds", seeds.std, seeds.members, "std"),
     )
-    autoregressive, at_scale = cell.place
-    form = ["autoregressive" if autoregressive else ""]
-    if at_scale:
-        form.append("{} layers {} steps".format(*at_scale))
-    setting = " ".join(filter(None, [str(cell.heading), *form]))
     return [
         Record(
-            *("chomsky", cell.task, cell.model, setting, SCORE, statistic, value, members),
+            *("chomsky", cell.task, cell.model, setting_of(cell), SCORE, statistic, value, members),
             printed_value(cell, beside) if beside else None,
         )
         for statistic, value, members, beside in rows
     ]
+
+
+def setting_of(cell: Cell) -> str:
+    """Heading and form of a cell, as its records have them."""
+    autoregressive, at_scale = cell.place
+    form = ["autoregressive" if autoregressive else ""]
+    if at_scale:
+        form.append("{} layers {} steps".format(*at_scale))
+    return " ".join(filter(None, [str(cell.heading), *form]))
+
+
+def measured(cell: Cell) -> list[Measured]:
+    """The scores of all members, of which the paper prints the best."""
+    values = tuple(score for score, _, _ in scores(cell))
+    about = SCORE, setting_of(cell), values, is_solved, printed_value(cell, "max")
+    return [Measured(*about, scale=100.0)] if values else []
+
+
+def is_solved(percent: float) -> bool:
+    """Whether a score counts as success."""
+    return percent >= SOLVED
 
 
 def printed_value(cell: Cell, statistic: str, table: str | None = None) -> float | None:
@@ -150,16 +166,20 @@ def _pair(suite: "Chomsky", heading: Heading, cells: Sequence[Cell], printed: Pr
             cell = by_place.get((task, name))
             summary = cell and over_all(cell)
             if cell is None or summary is None:
-                best_row += ["–" if cell is None else cell.without_score(), "–"]
+                nothing = Missing("–", task=task, model=name) if cell is None else cell.without_score()
+                best_row += [nothing, "–"]
                 mean_row += ["–", "–"]
                 continue
             seeds_of_best = over_seeds(cell)
             members.add(summary.members)
             seeds.add(seeds_of_best.members)
-            mark = "*" if summary.max >= SOLVED else " "
-            best_row += [f"{summary.max:.1f}{mark}", _text(printed_value(cell, "max", printed.maxima))]
+            theirs = printed_value(cell, "max", printed.maxima)
+            best_row += [_best(cell, summary, theirs), _text(theirs)]
             deviation = f" ± {seeds_of_best.std:.1f}" if seeds_of_best.members > 1 else ""
-            mean_row += [f"{seeds_of_best.mean:.1f}{deviation}", _printed_mean(cell, printed.means)]
+            mean, beside = seeds_of_best.mean, printed_value(cell, "mean", printed.means)
+            text = f"{mean:.1f}{deviation}"
+            mean_row.append(Number(text, cell=cell.key, value=mean, published=beside, scale=100.0))
+            mean_row.append(_printed_mean(cell, printed.means))
             swept = " ".join(f"{key}={value}" for key, value in cell.swept(best(cell)[1]).items())
             if swept:
                 remarks.append(f"{task} {titles[name]}: {swept}")
@@ -203,13 +223,17 @@ def _scaling(heading: Heading, cells: Sequence[Cell]) -> list[Table]:
         for at_scale in scales:
             cell = next((c for c in cells if c.task == task and c.place[1] == at_scale), None)
             summary = cell and over_all(cell)
-            row += [
-                f"{summary.max:.1f}{'*' if summary.max >= SOLVED else ' '}" if summary else "–",
-                _text(printed_value(cell, "max")) if cell else "–",
-            ]
+            theirs = printed_value(cell, "max") if cell else None
+            row += [_best(cell, summary, theirs) if cell and summary else "–", _text(theirs)]
         rows.append(tuple(row))
     note = f"Transformer encoder, relative positions; best member, * solved (>= {SOLVED:.0f}). Paper: Table B6."
     return [Table(f"chomsky, {heading}, scaling", tuple(columns), tuple(rows), (note,))]
+
+
+def _best(cell: Cell, summary: Summary, published: float | None) -> Number:
+    solved = is_solved(summary.max)
+    text = f"{summary.max:.1f}{'*' if solved else ' '}"
+    return Number(text, cell=cell.key, value=summary.max, published=published, scale=100.0, is_solved=solved)
 
 
 def _text(value: float | None) -> str:

@@ -11,12 +11,20 @@ from humboldt.languages import ProblemKind, tasks
 from humboldt.languages.pcfg_set import num_functions
 from humboldt.measures.pcfg_set import TESTS, VERSION, File, score_predictions
 from humboldt.measures.statistics import share
+from humboldt.report.figures import AnyFigure
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Experiment, Parts, Probe, Reading, Request, Scored, Scoring
-from humboldt.suites.capabilities import ExampleRequest, FileRequest, OffersData, OffersScore
-from humboldt.suites.cells import Cell, Heading
-from humboldt.suites.pcfg_set import data, records, tables
+from humboldt.suites.capabilities import (
+    ExampleRequest,
+    FileRequest,
+    OffersData,
+    OffersScore,
+    OffersWrongStrings,
+    WrongString,
+)
+from humboldt.suites.cells import Cell, Glance, Heading, Measured
+from humboldt.suites.pcfg_set import data, figures, records, tables
 from humboldt.suites.pcfg_set import scoring as scores
 from humboldt.suites.pcfg_set.looks import look
 from humboldt.suites.pcfg_set.problem import Expressions
@@ -41,11 +49,12 @@ EVALUATIONS = {  # of each task's training
 }
 SIZES = {"functions": "function_items", "string_lengths": "longer_items"}  # settings of one evaluation alone
 FIRST_STRING = "chance: who always answers with the first string argument"
+WRONG_TRIED = 500  # of the shortest test items, to find one that a member gets wrong
 LENGTHS = 19  # of strings in the test of longer strings: 2 to 20
 PROBED_SYMBOLS = 16  # of an output, in an estimate: about the mean of the targets
 
 
-class PcfgSet(AbstractSuite, OffersData, OffersScore):
+class PcfgSet(AbstractSuite, OffersData, OffersScore, OffersWrongStrings):
     """The suite of Hupkes et al. (2020)."""
 
     name = "pcfg_set"
@@ -158,6 +167,29 @@ class PcfgSet(AbstractSuite, OffersData, OffersScore):
 
     def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
         return tables.layout(self, heading, cells)
+
+    def measured(self, cell: Cell) -> list[Measured]:
+        return records.measures_of(cell)
+
+    def glance(self, cells: Sequence[Cell]) -> Glance | None:
+        return figures.glance(cells)
+
+    def first_wrong(self, parts: Parts, predictor: Any, detail: Any) -> WrongString:
+        del detail
+        problem = _problem(parts)
+        test = problem.splits.test
+        order = sorted(range(len(test)), key=lambda i: len(test.sources[i].split()))[:WRONG_TRIED]
+        sources = [test.sources[i] for i in order]
+        (outputs,) = problem.outputs(predictor, sources, lambda count: None)
+        for place, source, output in zip(order, sources, outputs, strict=True):
+            if output != test.targets[place]:
+                words = tuple(source.split()), tuple(output.split()), tuple(test.targets[place].split())
+                return WrongString(words[0], "the shortest test items", answer=words[1], expected=words[2])
+        return WrongString(None, f"the {len(order):,} shortest test items")
+
+    def figures(self, heading: Heading, cells: Sequence[Cell]) -> list[AnyFigure]:
+        del heading
+        return figures.figures(self, cells)
 
     def tasks_with_examples(self) -> list[str]:
         return [*self.tasks(), data.LOCALISM]

@@ -6,7 +6,7 @@ from humboldt import published
 from humboldt.measures.accuracy import summarise
 from humboldt.report.tables import Record
 from humboldt.store import Result
-from humboldt.suites.cells import Cell
+from humboldt.suites.cells import Cell, Measured
 from humboldt.suites.pcfg_set.protocol import PRINTED_RATE
 
 PRINTED_METRICS = {  # as the published table calls them
@@ -39,7 +39,7 @@ def results(cell: Cell) -> list[Result]:
 
 def peak(result: Result, kind: str = "all") -> float | None:
     """The most overgeneralisation of any epoch; that of the end, if it is all that is known."""
-    epochs = [*result.detail.get("milestones", ()), result.detail["in_the_end"]]
+    epochs = [*result.detail.get("milestones", ()), result.detail.get("in_the_end", {})]
     shares = [epoch["overgeneralised"] for epoch in epochs if "overgeneralised" in epoch]
     return max((share[kind] for share in shares if kind in share), default=None)
 
@@ -80,7 +80,7 @@ def printed(cell: Cell, measure: str, *, subset: str = "all", table: str = "tabl
 def records(cell: Cell) -> list[Record]:
     """The flat records of one cell: mean and deviation of every measure, and the mean of every breakdown."""
     found = []
-    setting = f"{cell.heading}, rate={cell.place[0]:g}" if cell.place else str(cell.heading)
+    setting = setting_of(cell)
 
     def add(measure: str, where: str, values: Sequence[float], beside: float | None) -> None:
         summary = summarise(values)
@@ -102,6 +102,21 @@ def records(cell: Cell) -> list[Record]:
             beside = printed(cell, main, subset=subset, table="table_2") if by == "pair" else None
             add(main, f"{by}={key}", values, beside)
     return found
+
+
+def setting_of(cell: Cell) -> str:
+    """Heading and rate of a cell, as its records have them."""
+    return f"{cell.heading}, rate={cell.place[0]:g}" if cell.place else str(cell.heading)
+
+
+def measures_of(cell: Cell) -> list[Measured]:
+    """What Table 1 has of a cell's test, of all members; the paper prints the mean."""
+    if test_of(cell) in ("functions", "string_lengths"):
+        return []
+    measure = main_measure(cell)
+    values = tuple(values_of(cell, measured(measure)))
+    about = measure, setting_of(cell), values, None, printed(cell, measure)
+    return [Measured(*about, is_mean=True, task=test_of(cell))] if values else []
 
 
 def printed_beside(cell: Cell, measure: str) -> float | None:

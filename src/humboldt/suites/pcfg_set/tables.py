@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from humboldt.errors import UsageError
 from humboldt.measures.accuracy import summarise
 from humboldt.measures.pcfg_set import relative_drop, welch_test
-from humboldt.report.tables import Table
+from humboldt.report.tables import Missing, Number, Table
 from humboldt.report.words import counted
 from humboldt.suites.cells import Cell, Heading, order_of
 from humboldt.suites.pcfg_set.protocol import PRINTED_RATE
@@ -74,12 +74,13 @@ def _by_test(cells: Sequence[Cell]) -> Mapping[str, Row]:
     return found
 
 
-def _shown(cell: Cell | None, value: Value) -> str:
+def _shown(cell: Cell | None, value: Value, published: float | None = None) -> str:
     values = [] if cell is None else values_of(cell, value)
-    if not values:
+    if cell is None or not values:
         return "–" if cell is None else cell.without_score()
     summary = summarise(values)
-    return f"{summary.mean:.2f}" + (f" ± {summary.std:.2f}" if summary.members > 1 else "")
+    text = f"{summary.mean:.2f}" + (f" ± {summary.std:.2f}" if summary.members > 1 else "")
+    return Number(text, cell=cell.key, value=summary.mean, published=published)
 
 
 def _number(value: float | None) -> str:
@@ -93,7 +94,10 @@ def _table_1(title: str, titles: Mapping[str, str], by_test: Mapping[str, Row]) 
         for name in titles:
             cell = row.get(name)
             measure = "" if cell is None else main_measure(cell)
-            cells += [_shown(cell, measured(measure)), _number(printed(cell, measure) if cell else None)]
+            theirs = printed(cell, measure) if cell else None
+            trained = "task_accuracy" if test == "localism" else test.partition(",")[0]
+            ours = Missing("–", task=trained, model=name) if cell is None else _shown(cell, measured(measure), theirs)
+            cells += [ours, _number(theirs)]
         baseline = [value for cell in row.values() for value in values_of(cell, measured("first_string"))]
         rows.append((*cells, _number(baseline[0] if baseline else None)))
     columns = ("Test", *itertools.chain(*((words, "paper") for words in titles.values())), FIRST_STRING)
@@ -184,7 +188,7 @@ def _table_2(title: str, titles: Mapping[str, str], row: Row) -> Table:
         for name in titles:
             cell, subset = row.get(name), pair.replace(" ", "_")
             theirs = printed(cell, "sequence_accuracy", subset=subset, table="table_2") if cell else None
-            cells += [_shown(cell, value), _number(theirs)]
+            cells += [_shown(cell, value, theirs), _number(theirs)]
         rows.append(tuple(cells))
     columns = ("Pair", *itertools.chain(*((words, "paper") for words in titles.values())))
     return Table(f"{title}: systematicity by held-out pair", columns, tuple(rows), ("Paper: Table 2.",))

@@ -15,12 +15,13 @@ from humboldt.languages.syntax import draw_split
 from humboldt.languages.syntax._splits import NAMES as SPLITS
 from humboldt.measures.accuracy import VERSION, accuracy_per_length
 from humboldt.measures.statistics import share
+from humboldt.report.figures import AnyFigure
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite, Parts, Probe, Reading, Request, Scored, Scoring
-from humboldt.suites.capabilities import ExampleRequest, OffersData
-from humboldt.suites.cells import Cell, Heading
-from humboldt.suites.syntax import tables
+from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrongStrings, WrongString
+from humboldt.suites.cells import Cell, Glance, Heading, Measured
+from humboldt.suites.syntax import figures, tables
 from humboldt.suites.syntax.problem import SCORED, TEST_ROWS, Classification, test_batches
 from humboldt.suites.syntax.protocol import CONTENDERS, OF_DATA, PRESETS, TASKS, PseudoLanguages
 from humboldt.training.base import Job, MemberRecipe, Recipe
@@ -28,7 +29,7 @@ from humboldt.training.base import Job, MemberRecipe, Recipe
 EVERYTHING_SCORED = "scored"  # the splits that models are scored on, one after the other
 
 
-class Syntax(AbstractSuite, OffersData):
+class Syntax(AbstractSuite, OffersData, OffersWrongStrings):
     """The suite of Someya et al. (2024)."""
 
     name = "syntax"
@@ -148,6 +149,32 @@ class Syntax(AbstractSuite, OffersData):
 
     def layout(self, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
         return tables.layout(self, heading, cells)
+
+    def measured(self, cell: Cell) -> list[Measured]:
+        return tables.measured(cell)
+
+    def glance(self, cells: Sequence[Cell]) -> Glance | None:
+        return figures.glance(cells)
+
+    def first_wrong(self, parts: Parts, predictor: Any, detail: Any) -> WrongString:
+        del detail
+        problem = Classification(parts.training.task, parts.task, parts.protocol)
+        total = 0
+        for name in ("test", "long"):
+            split = problem.split(name)
+            right = np.concatenate([predictor.correct(batch)[0, :count] for count, batch in test_batches(split)])
+            wrong, total = np.flatnonzero(right == 0), total + len(split)
+            if len(wrong):
+                row = int(min(wrong, key=lambda row: split.lengths[row]))
+                pairs = split.pairs().symbols(parts.task.input_alphabet, parts.task.output_alphabet)
+                source, target = next(itertools.islice(pairs, row, None))
+                other = tuple(symbol for symbol in parts.task.output_alphabet.symbols if (symbol,) != tuple(target))
+                return WrongString(tuple(source), f"the split {name}", answer=other[:1], expected=tuple(target))
+        return WrongString(None, f"all {total:,} test strings")
+
+    def figures(self, heading: Heading, cells: Sequence[Cell]) -> list[AnyFigure]:
+        del heading
+        return figures.figures(self, cells)
 
     def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
         settings, count = request.settings, request.count

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from humboldt import published
 from humboldt.measures import accuracy
-from humboldt.report.tables import Record, Table
+from humboldt.report.tables import Missing, Number, Record, Table
 from humboldt.report.words import counted
 from humboldt.store import Result, State
-from humboldt.suites.cells import Cell, Heading, order_of
+from humboldt.suites.cells import Cell, Heading, Measured, order_of
 
 if TYPE_CHECKING:
     from humboldt.suites.syntax import Syntax
@@ -31,8 +31,7 @@ def records(cell: Cell) -> list[Record]:
     that a classifier without structure reaches on the same strings.
     """
     all_records = []
-    terminals, distribution = cell.place
-    setting = f"{cell.heading}, terminals={terminals}, {distribution}"
+    setting = setting_of(cell)
 
     def add(measure: str, statistic: str, value: float, members: int, beside: float | None) -> None:
         all_records.append(Record("syntax", cell.task, cell.model, setting, measure, statistic, value, members, beside))
@@ -46,8 +45,31 @@ def records(cell: Cell) -> list[Record]:
         for statistic, value in values.items():
             beside = published_accuracy(cell, measure) if statistic == "max" else None
             add(measure, statistic, value, summary.members, beside)
-        add(f"{measure}_shortcut", "max", best_shortcut(finished[0], measure)[1], summary.members, None)
+        if "shortcuts" in finished[0].detail:
+            add(f"{measure}_shortcut", "max", best_shortcut(finished[0], measure)[1], summary.members, None)
     return all_records
+
+
+def setting_of(cell: Cell) -> str:
+    """Heading and place of a cell, as its records have them."""
+    terminals, distribution = cell.place
+    return f"{cell.heading}, terminals={terminals}, {distribution}"
+
+
+def is_captured(percent: float) -> bool:
+    """Whether an accuracy counts as success."""
+    return percent > CAPTURED
+
+
+def measured(cell: Cell) -> list[Measured]:
+    """The accuracies of all members, of which the paper prints the best; out of distribution first."""
+    return [
+        Measured(
+            *(measure, setting_of(cell), tuple(values), is_captured, published_accuracy(cell, measure)), scale=100.0
+        )
+        for measure in reversed(SPLIT_TITLES)
+        if (values := percents(cell, measure))
+    ]
 
 
 def percents(cell: Cell, measure: str) -> list[float]:
@@ -87,20 +109,23 @@ def layout(suite: "Syntax", heading: Heading, cells: Sequence[Cell]) -> list[Tab
     return all_tables
 
 
-def _best(scores: Sequence[float]) -> str:
-    return f"{max(scores):.2f}{'*' if max(scores) > CAPTURED else ' '}"
+def _best(cell: Cell, measure: str) -> Number:
+    best, theirs = max(percents(cell, measure)), published_accuracy(cell, measure)
+    text, solved = f"{best:.2f}{'*' if is_captured(best) else ' '}", is_captured(best)
+    return Number(text, cell=cell.key, value=best, published=theirs, scale=100.0, is_solved=solved)
 
 
-def _mean(scores: Sequence[float]) -> str:
-    summary = accuracy.summarise(scores)
-    return f"{summary.mean:.2f}" + (f" ± {summary.std:.2f}" if summary.members > 1 else "")
+def _mean(cell: Cell, measure: str) -> Number:
+    summary = accuracy.summarise(percents(cell, measure))
+    text = f"{summary.mean:.2f}" + (f" ± {summary.std:.2f}" if summary.members > 1 else "")
+    return Number(text, cell=cell.key, value=summary.mean, scale=100.0)
 
 
 def _table(
     suite: "Syntax",
     title: str,
     cells: Sequence[Cell],
-    shown: Callable[[Sequence[float]], str],
+    shown: Callable[[Cell, str], str],
     *,
     with_paper: bool,
     notes: Sequence[str] = (),
@@ -117,12 +142,15 @@ def _table(
             shortcut = "–"
             for name in names:
                 cell = here.get(name)
-                scores = percents(cell, measure) if cell else []
-                row.append(shown(scores) if scores else cell.without_score() if cell else "–")
+                has_scores = cell is not None and bool(percents(cell, measure))
+                if cell is None:
+                    row.append(Missing("–", task=task, model=name))
+                else:
+                    row.append(shown(cell, measure) if has_scores else cell.without_score())
                 if with_paper:
                     printed = published_accuracy(cell, measure) if cell else None
                     row.append("–" if printed is None else f"{printed:.2f}")
-                if cell and scores:
+                if cell and has_scores and "shortcuts" in cell.finished(measure)[0][2].detail:
                     shortcut = f"{best_shortcut(cell.finished(measure)[0][2], measure)[1]:.2f}"
             rows.append((*row, shortcut) if with_paper else tuple(row))
     return Table(title, (*columns, *(["Shortcut"] if with_paper else [])), tuple(rows), tuple(notes))

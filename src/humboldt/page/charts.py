@@ -1,0 +1,289 @@
+"""Figures as Vega-Lite. Altair makes the specifications, vl-convert the scripts of the page and files for papers."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from humboldt.errors import UsageError, named_extras
+from humboldt.report.figures import FAMILY, MODEL, Axis, Drawing, Figure, Kind
+
+if TYPE_CHECKING:
+    import altair as alt
+
+#: Okabe and Ito (2008): colours that people with any colour vision can tell apart. Black is the ink of the page.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C6D31", "#7F7F7F", "#B0A000")
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 3], [1, 3], [6, 2, 2, 2, 2, 2], [3, 1])
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+PANEL, WIDE, HEIGHT = 230, 620, 250  # pixels
+FORMATS = ("svg", "png", "pdf")
+PICKED = "picked"  # the signal by which the page says which models are lit: names of models or families
+HIDDEN = {"what", FAMILY, "line"}  # columns that nobody asks about
+
+
+def rows_of(figure: Figure) -> list[dict[str, Any]]:
+    """The rows of a figure, with those that its shading and its rules are drawn from."""
+    rows = [{**row, "what": "data"} for row in figure.rows]
+    panels: list[Any] = _panels(figure) or [None]
+    for panel in panels:
+        where = {} if figure.panel is None else {figure.panel: panel}
+        if figure.shaded is not None:
+            first, last, name = figure.shaded
+            rows.append({**where, "what": "shaded", "x": first, "x2": last, "name": name})
+        rows += [{**where, "what": "rule", figure.y.column: height, "name": name} for height, name in figure.rules]
+    return rows
+
+
+def _panels(figure: Figure) -> list[str]:
+    return list(dict.fromkeys(str(row[figure.panel]) for row in figure.rows)) if figure.panel else []
+
+
+def chart(figure: Figure) -> "alt.TopLevelMixin":
+    """A figure as an Altair chart of the data set `rows`. Altair would look at every value of every row."""
+    with named_extras():
+        import altair as alt
+    layers = _LAYERS[figure.kind](alt, figure)
+    if figure.shaded is not None:
+        layers = [*_shaded(alt, figure), *layers]
+    if figure.rules:
+        layers = [*_rules(alt, figure), *layers]
+    layered = alt.layer(*layers).properties(height=HEIGHT if figure.panel is None else 170)
+    data = alt.NamedData("rows")
+    if figure.panel is None:
+        made: Any = layered.properties(width=WIDE, data=data)
+    else:
+        header = alt.Header(title=None, labelLimit=PANEL, labelFontWeight="bold", labelAnchor="start")
+        facet = alt.Facet(f"{figure.panel}:N", header=header, sort=_panels(figure))
+        made = layered.properties(width=PANEL).facet(facet=facet, columns=3, data=data)
+    return made.add_params(alt.param(name=PICKED, value=[]))
+
+
+def _models(figure: Figure) -> list[Any]:
+    return list(dict.fromkeys(row[figure.colour] for row in figure.rows if figure.colour in row))
+
+
+def _colour(alt: Any, figure: Figure, **more: Any) -> Any:
+    names = _models(figure)
+    several = [COLOURS[i % len(COLOURS)] for i in range(len(names))]
+    return alt.Color(
+        f"{figure.colour}:N",
+        title=figure.colour_title,
+        scale=alt.Scale(domain=names, range=several),
+        legend=alt.Legend(symbolOpacity=1, labelLimit=200),
+        **more,
+    )
+
+
+def _lit(alt: Any, figure: Figure, full: float, dim: float) -> Any:
+    """Opacity: full for what is picked, or for all while nothing is."""
+    columns = [figure.colour, *(column for column in (MODEL, FAMILY) if column != figure.colour)]
+    chosen = " || ".join(f"indexof({PICKED}, datum['{column}']) >= 0" for column in columns)
+    return alt.condition(f"length({PICKED}) == 0 || {chosen}", alt.value(full), alt.value(dim))
+
+
+def _axis(alt: Any, channel: str, axis: Axis) -> Any:
+    cls = getattr(alt, channel.upper())
+    if axis.kind == "category":
+        labels = alt.Axis(labelAngle=-35 if channel == "x" else 0, labelLimit=190)
+        return cls(f"{axis.column}:N", title=axis.title, sort=list(axis.order) or None, axis=labels)
+    options: dict[str, Any] = {"type": "log"} if axis.is_log else {"zero": False}
+    if axis.domain is not None:
+        options |= {"domain": list(axis.domain), "clamp": True}
+    return cls(f"{axis.column}:Q", title=axis.title, scale=alt.Scale(**options), axis=alt.Axis(tickCount=5))
+
+
+def _tooltips(alt: Any, figure: Figure) -> list[Any]:
+    """All columns of the rows, in their order, with the axes' own titles."""
+    titles = {axis.column: axis.title for axis in (figure.x, figure.y)}
+    found: dict[str, Any] = {}
+    for row in figure.rows:
+        for column, value in row.items():
+            if column in HIDDEN or column in found:
+                continue
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            kind = ("Q", ",.4~g") if is_number else ("N", None)
+            more = {} if kind[1] is None else {"format": kind[1]}
+            title = titles.get(column, column.replace("_", " "))
+            found[column] = alt.Tooltip(f"{column}:{kind[0]}", title=title, **more)
+    return list(found.values())
+
+
+def _data(alt: Any) -> Any:
+    return alt.Chart().transform_filter("datum.what === 'data'")
+
+
+def _shaded(alt: Any, figure: Figure) -> list[Any]:
+    base = alt.Chart().transform_filter("datum.what === 'shaded'")
+    x = _axis(alt, "x", figure.x)
+    text = base.mark_text(align="left", baseline="top", dx=3, dy=3, fontSize=10, opacity=0.7)
+    return [
+        base.mark_rect(opacity=0.12, color="#888").encode(x=x, x2="x2:Q"),
+        text.encode(x=x, y=alt.value(0), text="name:N"),
+    ]
+
+
+def _rules(alt: Any, figure: Figure) -> list[Any]:
+    base = alt.Chart().transform_filter("datum.what === 'rule'")
+    y = _axis(alt, "y", figure.y)
+    text = base.mark_text(align="left", baseline="bottom", dx=3, fontSize=10, opacity=0.7)
+    return [
+        base.mark_rule(strokeDash=[3, 3], opacity=0.6).encode(y=y),
+        text.encode(x=alt.value(0), y=y, text="name:N"),
+    ]
+
+
+def _lines(alt: Any, figure: Figure) -> list[Any]:
+    x, y, names = _axis(alt, "x", figure.x), _axis(alt, "y", figure.y), _models(figure)
+    colour, tips = _colour(alt, figure), _tooltips(alt, figure)
+    dashes = alt.Scale(domain=names, range=[DASHES[i % len(DASHES)] for i in range(len(names))])
+    dash = alt.StrokeDash(f"{figure.colour}:N", title=figure.colour_title, scale=dashes)
+    layers = []
+    if any("low" in row for row in figure.rows):
+        band = alt.Chart().transform_filter("datum.what === 'data' && isValid(datum.low)").mark_area(tooltip=False)
+        low, high = alt.Y("low:Q"), alt.Y2("high:Q")
+        layers.append(band.encode(x=x, y=low, y2=high, color=colour, opacity=_lit(alt, figure, 0.18, 0.03)))
+    line = _data(alt).mark_line(strokeWidth=2, clip=True)
+    layers.append(line.encode(x=x, y=y, color=colour, strokeDash=dash, opacity=_lit(alt, figure, 1.0, 0.1)))
+    points = _data(alt).mark_point(filled=True, size=28)
+    few = len(figure.rows) <= 60 * max(1, len(names))
+    lit = _lit(alt, figure, 0.9, 0.06) if few else _lit(alt, figure, 0.25, 0.02)
+    layers.append(points.encode(x=x, y=y, color=colour, opacity=lit, tooltip=tips))
+    return layers
+
+
+def _points(alt: Any, figure: Figure) -> list[Any]:
+    x, y, names = _axis(alt, "x", figure.x), _axis(alt, "y", figure.y), _models(figure)
+    shapes = alt.Scale(domain=names, range=[SHAPES[i % len(SHAPES)] for i in range(len(names))])
+    shape = alt.Shape(f"{figure.colour}:N", title=figure.colour_title, scale=shapes)
+    offset = alt.XOffset("place_in_group:Q", scale=alt.Scale(domain=[-0.6, max(len(names), 1) - 0.4]))
+    order = " : ".join(f"datum['{figure.colour}'] === {json.dumps(name)} ? {i}" for i, name in enumerate(names))
+    # Members of one model stand beside each other, each a little aside, by a rule, so that a page is drawn twice alike.
+    base = (
+        _data(alt)
+        .transform_window(member="row_number()", groupby=[figure.x.column, figure.colour])
+        .transform_calculate(place_in_group=f"({order} : 0) + (((datum.member * 0.618034) % 1) - 0.5) * 0.5")
+    )
+    marks = base.mark_point(filled=True, size=34).encode(
+        **{"x": x, "y": y, "xOffset": offset, "shape": shape},
+        color=_colour(alt, figure),
+        opacity=_lit(alt, figure, 0.75, 0.05),
+        tooltip=_tooltips(alt, figure),
+    )
+    return [marks, *_printed(alt, figure, names)]
+
+
+def _printed(alt: Any, figure: Figure, names: Sequence[Any]) -> list[Any]:
+    """The paper's numbers, as bars across."""
+    if not any("published" in row for row in figure.rows):
+        return []
+    order = " : ".join(f"datum['{figure.colour}'] === {json.dumps(name)} ? {i}" for i, name in enumerate(names))
+    base = alt.Chart().transform_filter("datum.what === 'data' && isValid(datum.published)")
+    groups = [figure.x.column, figure.colour, *([figure.panel] if figure.panel else []), "published"]
+    base = base.transform_aggregate(members="count()", groupby=[*groups, *([FAMILY] if FAMILY not in groups else [])])
+    base = base.transform_calculate(place_in_group=f"({order} : 0)")
+    offset = alt.XOffset("place_in_group:Q", scale=alt.Scale(domain=[-0.6, max(len(names), 1) - 0.4]))
+    tips = [alt.Tooltip(f"{figure.colour}:N", title=figure.colour_title), alt.Tooltip("published:Q", title="paper")]
+    return [
+        base.mark_tick(thickness=2, size=14, orient="horizontal", opacity=0.9).encode(
+            x=_axis(alt, "x", figure.x),
+            y=alt.Y("published:Q"),
+            xOffset=offset,
+            opacity=_lit(alt, figure, 0.9, 0.05),
+            tooltip=tips,
+        )
+    ]
+
+
+def _bars(alt: Any, figure: Figure) -> list[Any]:
+    x, y, names = _axis(alt, "x", figure.x), _axis(alt, "y", figure.y), _models(figure)
+    y.scale.zero = True
+    offset = alt.XOffset(f"{figure.colour}:N", sort=names)
+    base = _data(alt)
+    common = {"x": x, "xOffset": offset}
+    tips, colour = _tooltips(alt, figure), _colour(alt, figure)
+    layers = [base.mark_bar().encode(**common, y=y, color=colour, opacity=_lit(alt, figure, 0.85, 0.1), tooltip=tips)]
+    if any("low" in row for row in figure.rows):
+        whisker = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5)
+        layers.append(whisker.encode(**common, y="low:Q", y2="high:Q", opacity=_lit(alt, figure, 0.8, 0.05)))
+    if any("published" in row for row in figure.rows):
+        tick = base.transform_filter("isValid(datum.published)").mark_tick(thickness=2, orient="horizontal")
+        layers.append(tick.encode(**common, y="published:Q", opacity=_lit(alt, figure, 0.9, 0.05), tooltip=tips))
+    return layers
+
+
+def _path(alt: Any, figure: Figure) -> list[Any]:
+    x, y = _axis(alt, "x", figure.x), _axis(alt, "y", figure.y)
+    line = _data(alt).mark_line(strokeWidth=1, opacity=0.35).encode(x=x, y=y, order="step:Q", detail="string:N")
+    points = _data(alt).mark_point(filled=True, size=45, opacity=0.85)
+    return [line, points.encode(x=x, y=y, color=_colour(alt, figure), tooltip=_tooltips(alt, figure))]
+
+
+def _heat(alt: Any, figure: Figure) -> list[Any]:
+    colour = alt.Color(f"{figure.colour}:Q", title=figure.colour_title, scale=alt.Scale(scheme="viridis"))
+    x = alt.X(f"{figure.x.column}:O", title=figure.x.title, sort=list(figure.x.order) or None)
+    y = alt.Y(f"{figure.y.column}:O", title=figure.y.title, sort=list(figure.y.order) or None)
+    return [_data(alt).mark_rect().encode(x=x, y=y, color=colour, tooltip=_tooltips(alt, figure))]
+
+
+_LAYERS = {Kind.LINES: _lines, Kind.POINTS: _points, Kind.BARS: _bars, Kind.PATH: _path, Kind.HEAT: _heat}
+
+
+def specification(figure: Figure, *, is_checked: bool = False) -> dict[str, Any]:
+    """A figure as Vega-Lite, for the page. Checking it against the schema takes most of the time, so that tests do."""
+    with named_extras():
+        from altair.utils.schemapi import debug_mode
+    with debug_mode(is_checked):
+        made = chart(figure).to_dict(validate=is_checked)
+    return {**made, "data": {"values": rows_of(figure)}}
+
+
+def drawing_svg(drawing: Drawing) -> str:
+    """A network as SVG."""
+    from humboldt.mdl.draw import to_svg
+    from humboldt.mdl.network import Network
+
+    return to_svg(Network.from_json(json.dumps(drawing.network)))
+
+
+PAPER = {"background": "white", "font": "Helvetica, Arial, sans-serif"}
+
+
+def save(figures: Sequence[Figure | Drawing], path: Path) -> None:
+    """Writes figures, one below the other, as SVG, PNG or PDF: the extension says which."""
+    kind = path.suffix.removeprefix(".").lower()
+    if kind not in FORMATS:
+        raise UsageError(
+            f"`{path}` ends in {path.suffix or 'nothing'}, and figures are written as {', '.join(FORMATS)}."
+        )
+    with named_extras():
+        import altair as alt
+        import vl_convert
+    drawings = [one for one in figures if isinstance(one, Drawing)]
+    if drawings:
+        svg = drawing_svg(drawings[0])
+        made = svg if kind == "svg" else getattr(vl_convert, f"svg_to_{kind}")(svg)
+    else:
+        specs = [{**specification(one), "title": one.title} for one in figures if isinstance(one, Figure)]
+        spec = specs[0] if len(specs) == 1 else _below_each_other(specs)
+        spec["config"] = {**PAPER, **spec.get("config", {})}
+        version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+        options: Mapping[str, Any] = {"ppi": 200} if kind == "png" else {}
+        made = getattr(vl_convert, f"vegalite_to_{kind}")(spec, vl_version=version, **options)
+    try:
+        path.write_bytes(made.encode() if isinstance(made, str) else made)
+    except OSError as error:
+        raise UsageError(f"`{path}` cannot be written: {error}. Choose another file.") from error
+
+
+def _below_each_other(specs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One specification of several. What belongs to the whole, not to its parts, is taken out of these."""
+    parts = [{key: value for key, value in one.items() if key not in ("$schema", "config", "params")} for one in specs]
+    whole = {"$schema": specs[0]["$schema"], "config": specs[0].get("config", {}), "params": specs[0]["params"]}
+    return {**whole, "vconcat": parts, "resolve": {"scale": {"color": "independent"}}}
+
+
+def scripts() -> str:
+    """Vega, Vega-Lite and Vega-Embed, once for all figures of a page."""
+    with named_extras():
+        import vl_convert
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed; window.vega = vega;")

@@ -1,0 +1,325 @@
+"""What happens inside kept members: states in a plane, actions and memory over time, attention; and where they fail.
+
+The states of many strings are shown as section 5.2 and appendix B.3 of Delétang et al. (2023) show them. Everything
+comes from kept weights, so that it needs the package that trained them.
+"""
+
+import itertools
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from humboldt import __version__
+from humboldt.errors import HumboldtError, MissingExtra, UsageError
+from humboldt.inspection import Inspection, KeptMember
+from humboldt.internals import GROUPS, TIME, Internal
+from humboldt.kept import KeptFile, kept_members
+from humboldt.page.collect import Entry, Grid, Page
+from humboldt.page.write import Inside, html, write
+from humboldt.report.figures import AnyFigure, Axis, Figure, Kind
+from humboldt.report.words import counted
+from humboldt.suites import suites
+from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrongStrings, WrongString
+
+STRINGS, LENGTH = 12, 12  # whose states are shown in a plane
+SECONDS = 5.0  # for each member that is looked into; when they are over, nothing more is begun
+MOST_STEPS, MOST_ROWS, MOST_PANELS = 60, 40, 8  # of a picture of memory or attention
+MOST_ASKED = 24  # kept members that are asked where they fail
+
+
+def look_inside(folder: Path, most: int) -> tuple[list[Inside], list[str]]:
+    """The best kept member of some tasks and models, and where all fail; with remarks on what is not shown."""
+    files = kept_members(folder) if most else []
+    if not files:
+        return [], []
+    remarks, members, wrong = [], [], []
+    chosen, begin = _chosen(files), time.monotonic()
+    for number, file in enumerate(chosen[:MOST_ASKED]):
+        if time.monotonic() - begin > SECONDS * most:
+            left = counted(len(chosen) - number, "kept member")
+            remarks.append(
+                f"{left} more were not looked into, to save time; `humboldt report --inside {2 * most}` does."
+            )
+            break
+        try:
+            member = file.load()
+        except MissingExtra as error:
+            return [], [f"Kept members are not looked into: {error}"]
+        except HumboldtError as error:
+            remarks.append(f"{file.title} is not looked into: {error}")
+            continue
+        wrong.append((file, member, _first_wrong(file, member)))
+        if len(members) < most:
+            try:
+                members.append(_inside(member))
+            except HumboldtError:  # a network that reads no single string, or shows nothing
+                continue
+    if len(chosen) > MOST_ASKED:
+        remarks.append(f"{counted(len(chosen) - MOST_ASKED, 'more kept member')} were not asked where they fail.")
+    table = _table(wrong)
+    return [*([table] if table else []), *members], remarks
+
+
+def _chosen(files: Sequence[KeptFile]) -> list[KeptFile]:
+    """The best of each task and model, suites in turn."""
+    best: dict[tuple[str, str, str], KeptFile] = {}
+    for file in files:
+        key = file.training.suite, file.training.task, file.training.model
+        headline = suites.get(key[0]).headline
+        if key not in best or file.measures.get(headline, -np.inf) > best[key].measures.get(headline, -np.inf):
+            best[key] = file
+    by_suite: dict[str, list[KeptFile]] = {}
+    for (suite, _, _), file in best.items():
+        by_suite.setdefault(suite, []).append(file)
+    return [file for group in itertools.zip_longest(*by_suite.values()) for file in group if file is not None]
+
+
+def _first_wrong(file: KeptFile, member: KeptMember) -> WrongString | None:
+    suite = suites.get(file.training.suite)
+    if not isinstance(suite, OffersWrongStrings):
+        return None
+    parts = suite.restore(file.training, file.evaluation)
+    try:
+        found = suite.first_wrong(parts, member.predictor, file.detail)
+    except HumboldtError:
+        return None
+    if found is None or found.input is None or found.answer is not None:
+        return found
+    try:
+        asked = member.inspect(found.input)
+    except HumboldtError:  # a string that its problem does not read by itself
+        return found
+    return WrongString(found.input, found.tried, asked.answer, asked.expected)
+
+
+def _table(wrong: Sequence[tuple[KeptFile, KeptMember, WrongString | None]]) -> Inside | None:
+    rows = []
+    for _, member, found in wrong:
+        if found is None:
+            continue
+        where = "none found" if found.input is None else _shortened(found.input)
+        length = "–" if found.input is None else str(len(found.input))
+        answers = [_shortened(answer) if answer is not None else "–" for answer in (found.answer, found.expected)]
+        texts = [member.title, length, where, *answers, found.tried]
+        rows.append(tuple(Entry(text) for text in texts))
+    if not rows:
+        return None
+    columns = ("Kept member", "Length", "Shortest string it gets wrong", "It says", "Right is", "Tried")
+    grid = Grid("Where kept members fail first", columns, tuple(rows), ())
+    return Inside("Failing strings", tables=(grid,))
+
+
+def _shortened(symbols: Sequence[str], most: int = 48) -> str:
+    text = " ".join(symbols) if any(len(symbol) > 1 for symbol in symbols) else "".join(symbols)
+    return (text if len(text) <= most else f"{text[: most - 1]}…") or "(empty)"
+
+
+def _inside(member: KeptMember) -> Inside:
+    """One member with a string that was worked by hand, and with many others."""
+    strings, known = _strings(member), set(member.problem.symbols)
+    by_hand = [tuple(source.split()) for source, _ in type(member.parts.task).examples]
+    by_hand = [symbols for symbols in by_hand if symbols and set(symbols) <= known] or strings[:1]
+    if not by_hand:
+        raise UsageError(f"There is no string to ask {member.title} about.")
+    found = member.inspect(max(by_hand, key=len))
+    return _described(found, [*figures_of(found), *_planes(member, strings)])
+
+
+def draw(found: Inspection, path: Path) -> None:
+    """What one string does inside a member, as a page or as figures: the extension says which."""
+    from humboldt.page.charts import save
+
+    if path.suffix.lower() not in (".html", ".htm"):
+        save(figures_of(found), path)
+        return
+    page = Page(title=found.title, version=__version__, folder="DIR", columns=(), overview=(), sections=(), summary="")
+    write(html(page, [_described(found, figures_of(found))]), path)
+
+
+def _described(found: Inspection, figures: Sequence[AnyFigure]) -> Inside:
+    right = {True: "right", False: "wrong", None: "not known to be right or wrong"}[found.is_right]
+    expected = "" if found.expected is None else f" Expected: {' '.join(found.expected)}."
+    lines = (f"Read: {' '.join(found.tokens)}", f"Answer: {' '.join(found.answer)} ({right}).{expected}")
+    return Inside(found.title, lines, figures=tuple(figures))
+
+
+def figures_of(found: Inspection) -> list[AnyFigure]:
+    """What one string does inside a member: answers, actions, memory, attention, states."""
+    figures: list[AnyFigure] = [_answers(found)] if len(found.alphabet) > 1 else []
+    for name, internal in found.internals.items():
+        figures += list(_pictures(name, internal, found.tokens))
+    return figures
+
+
+def _labels(tokens: Sequence[str]) -> list[str]:
+    return [f"{step} {token}" for step, token in enumerate(tokens)]
+
+
+def _answers(found: Inspection) -> Figure:
+    steps, chances = _labels(found.tokens), np.asarray(found.probabilities)
+    likely = np.sort(np.argsort(-chances.max(0), kind="stable")[:MOST_ROWS])  # of many symbols those that come near
+    rows = [
+        {"step": steps[step], "symbol": found.alphabet[i], "value": round(float(row[i]), 4)}
+        for step, row in zip(found.steps[:MOST_STEPS], chances, strict=False)
+        for i in likely
+    ]
+    symbols = tuple(dict.fromkeys(found.alphabet[i] for i in likely))
+    more = len(found.alphabet) - len(likely)
+    return _heat(
+        *("answers", "Answers: how probable each symbol is", "One column for each answer.", rows),
+        order=tuple(steps[step] for step in found.steps[:MOST_STEPS]),
+        symbols=symbols,
+        y="Symbol",
+        left_out=f"{more} symbols that are never probable." if more else "",
+    )
+
+
+def _heat(
+    name: str,
+    title: str,
+    about: str,
+    rows: Sequence[Mapping[str, Any]],
+    order: tuple[str, ...],
+    symbols: tuple[str, ...],
+    y: str,
+    *,
+    panel: str | None = None,
+    left_out: str = "",
+) -> Figure:
+    return Figure(
+        *(name, title, about, Kind.HEAT, tuple(rows)),
+        x=Axis("step", "Step and token", "category", order=order),
+        y=Axis("symbol", y, "category", order=symbols),
+        colour="value",
+        colour_title="",
+        panel=panel,
+        left_out=left_out,
+    )
+
+
+def _pictures(name: str, internal: Internal, tokens: Sequence[str]) -> Iterator[Figure]:
+    """One internal as panels, one for each layer, head, stack or tape: its last axes over time."""
+    values, axes = np.asarray(internal.values, float), list(internal.axes)
+    groups = [axis for axis in axes if axis in GROUPS]
+    rest = [axis for axis in axes if axis not in GROUPS and axis != TIME]
+    values = values.transpose([axes.index(axis) for axis in [*groups, TIME, *rest]])
+    read = list(_labels(tokens))[internal.first :]  # what happens in a decoder begins after the source
+    steps = min(values.shape[len(groups)], len(read), MOST_STEPS)
+    is_attention = rest == [TIME] or axes.count(TIME) > 1 or "attention" in name
+    if len(rest) > 1:  # a memory of cells: how much stands in each place
+        values = np.sqrt(np.square(values).sum(-1))
+        rest = rest[:-1]
+        name = f"{name} (size of what stands there)"
+    if not rest:
+        return
+    names = list(internal.labels) if len(internal.labels) == values.shape[-1] else None
+    of_itself = values.shape[-1] == values.shape[len(groups)]  # who is attended to is who attends
+    seen = read if of_itself else _labels(tokens)
+    count = min(values.shape[-1], min(len(seen), MOST_STEPS) if is_attention else MOST_ROWS)
+    names = names or (seen[:count] if is_attention else [str(i) for i in range(count)])
+    labels, rows = read[:steps], []
+    places = list(itertools.product(*map(range, values.shape[: len(groups)])))
+    for place in places[:MOST_PANELS]:
+        where = ", ".join(f"{group} {number}" for group, number in zip(groups, place, strict=True)) or name
+        for step, row in enumerate(values[place][:steps]):
+            rows += [
+                {"panel": where, "step": labels[step], "symbol": names[i], "value": round(float(row[i]), 4)}
+                for i in range(count)
+                if np.isfinite(row[i])
+            ]
+    left_out = []
+    if len(places) > MOST_PANELS:
+        left_out.append(f"{len(places) - MOST_PANELS} more panels.")
+    if values.shape[-1] > count:
+        left_out.append(f"{values.shape[-1] - count} of {values.shape[-1]} rows; humboldt inspect --json has all.")
+    short = "".join(c if c.isalnum() else "-" for c in name.split(" (")[0])
+    y = {"unit": "Unit", "depth": "Depth", "place": "Place", "action": "Action"}.get(rest[0], rest[0].capitalize())
+    about = "What attends (columns) to what (rows)." if is_attention else f"{y} by step."
+    yield _heat(
+        *(short, f"{name[:1].upper()}{name[1:]} over time", about, rows, tuple(labels), tuple(names[:count]), y),
+        panel="panel" if len(places) > 1 else None,
+        left_out=" ".join(left_out),
+    )
+
+
+def _planes(member: KeptMember, strings: Sequence[tuple[str, ...]]) -> Iterator[Figure]:
+    """The states of many strings, projected on the plane in which they differ most."""
+    states: dict[str, list[np.ndarray]] = {}
+    rows: list[dict[str, Any]] = []
+    for number, symbols in enumerate(strings):
+        try:
+            found = member.inspect(symbols)
+        except HumboldtError:
+            continue
+        vectors = {
+            name: one for name, one in found.internals.items() if tuple(one.axes) == (TIME, "unit") and not one.first
+        }
+        if not vectors:
+            return
+        read = min(len(symbols), len(found.tokens))
+        for name, internal in vectors.items():
+            states.setdefault(name, []).append(np.asarray(internal.values, float)[:read])
+        answers = [_answer(member, symbols[: step + 1]) for step in range(read)]
+        rows += [
+            {"string": f"{number}: {_shortened(symbols)}", "step": step, "token": symbols[step], "state": answers[step]}
+            for step in range(read)
+        ]
+    by_answer = len({row["state"] for row in rows} - {"–"}) in range(2, 10) and all(row["state"] != "–" for row in rows)
+    colour, title = ("state", "Right answer so far") if by_answer else ("token", "Last symbol")
+    for name, parts in states.items():
+        matrix = np.concatenate(parts)
+        if len(matrix) != len(rows) or matrix.shape[1] < 2 or not np.isfinite(matrix).all():
+            continue
+        centred = matrix - matrix.mean(0)
+        _, singular, directions = np.linalg.svd(centred, full_matrices=False)
+        plane = centred @ directions[:2].T
+        shares = 100 * singular[:2] ** 2 / max(float((singular**2).sum()), 1e-12)
+        yield Figure(
+            name=f"plane-{name.replace(' ', '-')}",
+            title=f"{name[:1].upper()}{name[1:]} of {counted(len(strings), 'string')} in a plane",
+            about="Principal components of the states after each symbol; lines join the steps of a string. Coloured by "
+            + ("the right answer to what was read so far." if by_answer else "the symbol that was read last."),
+            kind=Kind.PATH,
+            rows=tuple(
+                {**row, "x": round(float(x), 4), "y": round(float(y), 4)}
+                for row, (x, y) in zip(rows, plane, strict=True)
+            ),
+            x=Axis("x", f"First component ({shares[0]:.0f}% of the variance)"),
+            y=Axis("y", f"Second component ({shares[1]:.0f}%)"),
+            colour=colour,
+            colour_title=title,
+        )
+
+
+def _strings(member: KeptMember) -> list[tuple[str, ...]]:
+    """Strings of the member's task, most of one length, so that its network is compiled once; where the suite's own
+    examples have other symbols, some that it was trained on."""
+    suite, problem = suites.get(member.training.suite), member.problem
+    found: list[tuple[str, ...]] = []
+    for length in (LENGTH, LENGTH + 1, None):
+        if not isinstance(suite, OffersData):
+            break
+        try:
+            request = ExampleRequest(member.training.task, None, STRINGS, length, 0, {})
+            found = [tuple(source) for source, _ in suite.examples(request) if source]
+            break
+        except HumboldtError:  # this suite, or this task, has no strings of that length
+            continue
+    if found and all(set(symbols) <= set(problem.symbols) for symbols in found):
+        return found
+    batch = problem.batch(0)
+    rows = zip(batch.tokens[:STRINGS], batch.mask[:STRINGS], strict=True)
+    read = [[token for token in tokens[mask].tolist() if token < len(problem.symbols)] for tokens, mask in rows]
+    return [tuple(problem.symbols[token] for token in tokens) for tokens in read if tokens]
+
+
+def _answer(member: KeptMember, symbols: Sequence[str]) -> str:
+    """What is right for what was read so far, where that is one symbol: the state of an automaton for the task."""
+    try:
+        answer = member.parts.task.oracle(list(symbols))
+    except (HumboldtError, ValueError, IndexError):
+        return "–"
+    return answer[0] if len(answer) == 1 else "–"

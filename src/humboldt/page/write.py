@@ -1,0 +1,117 @@
+"""The page, by Jinja: one file that needs nothing else."""
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from humboldt.errors import UsageError, named_extras
+from humboldt.page import charts
+from humboldt.page.collect import Grid, Page, Part, Section
+from humboldt.report.figures import FAMILY, AnyFigure, Drawing, Figure
+
+
+@dataclass(frozen=True)
+class Inside:
+    """What the page shows of one kept member."""
+
+    title: str
+    lines: tuple[str, ...] = ()
+    tables: tuple[Grid, ...] = ()
+    figures: tuple[AnyFigure, ...] = ()
+
+
+@dataclass
+class _Pictures:
+    """Figures of the page: each gets an id, and its specification goes into the page's data."""
+
+    specifications: dict[str, Any] = field(default_factory=dict)
+    families: dict[str, None] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
+
+    def __call__(self, figure: AnyFigure, where: str) -> dict[str, Any]:
+        number, wanted = 1, "f-" + "".join(c if c.isalnum() else "-" for c in f"{where}-{figure.name}")
+        while (name := wanted if number == 1 else f"{wanted}-{number}") in self.taken:
+            number += 1
+        self.taken.add(name)
+        about = {"id": name, "name": f"{where}/{figure.name}", "title": figure.title, "about": figure.about}
+        about |= {"alt": f"{figure.title}. {figure.about}", "left_out": figure.left_out, "svg": ""}
+        if isinstance(figure, Drawing):
+            # As an image: what its styles say must not reach the page.
+            encoded = base64.b64encode(charts.drawing_svg(figure).encode()).decode()
+            return {**about, "svg": f"data:image/svg+xml;base64,{encoded}"}
+        self.families |= {row[FAMILY]: None for row in figure.rows if FAMILY in row}
+        self.specifications[name] = _shortened(charts.specification(figure))
+        return {**about, "alt": f"{about['alt']} {_spoken(figure)}"}
+
+
+def _shortened(specification: dict[str, Any]) -> dict[str, Any]:
+    """The same with rows as columns, which are shorter; the page's script makes rows of them again."""
+    values = specification["data"]["values"]
+    columns = list(dict.fromkeys(column for row in values for column in row))
+    return {**specification, "data": {"columns": columns, "rows": [[row.get(c) for c in columns] for row in values]}}
+
+
+def _spoken(figure: Figure) -> str:
+    """What a figure has, for who cannot see it."""
+    names = list(dict.fromkeys(str(row[figure.colour]) for row in figure.rows if figure.colour in row))
+    return f"{figure.y.title} by {figure.x.title}, for {', '.join(names[:12])}. The same numbers stand in the tables."
+
+
+def html(page: Page, inside: Sequence[Inside] = (), remarks: Sequence[str] = ()) -> str:
+    """The page as text."""
+    with named_extras():
+        import jinja2
+        from markupsafe import Markup
+    files = resources.files("humboldt.page")
+
+    def read(name: str) -> str:
+        return files.joinpath(name).read_text(encoding="utf-8")
+
+    pictures = _Pictures()
+    sections = [_section(section, pictures) for section in page.sections]
+    members = [
+        {**vars(one), "id": number, "figures": [pictures(figure, f"inside-{number}") for figure in one.figures]}
+        for number, one in enumerate(inside)
+    ]
+    data = {"figures": pictures.specifications, "provenance": page.provenance}
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    return environment.from_string(read("page.html")).render(
+        page={**vars(page), "sections": sections},
+        families=list(pictures.families),
+        inside=members,
+        remarks=remarks,
+        style=Markup(read("page.css")),
+        script=Markup(read("page.js")),
+        scripts=Markup(charts.scripts().replace("</script", "<\\/script")) if pictures.specifications else "",
+        data=Markup(_harmless(json.dumps(data, ensure_ascii=False, separators=(",", ":")))),
+    )
+
+
+def _harmless(text: str) -> str:
+    """JSON that cannot end the element it stands in."""
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _section(section: Section, pictures: _Pictures) -> dict[str, Any]:
+    parts = [_part(part, number, section.name, pictures) for number, part in enumerate(section.parts)]
+    across = [pictures(figure, section.name) for figure in section.across]
+    return {**vars(section), "parts": parts, "across": across}
+
+
+def _part(part: Part, number: int, suite: str, pictures: _Pictures) -> dict[str, Any]:
+    return {**vars(part), "id": number, "figures": [pictures(figure, suite) for figure in part.figures]}
+
+
+def write(text: str, path: Path) -> None:
+    """Writes a page, whole or not at all."""
+    beside = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        raise UsageError(f"`{path}` cannot be written: {error}. Choose another file with --output.") from error

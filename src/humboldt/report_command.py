@@ -1,0 +1,129 @@
+"""`humboldt report` and `humboldt plot`: results as a page, and one figure of it as a file."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from humboldt.errors import UsageError, unknown_name
+from humboldt.plugins import load_files
+from humboldt.report.figures import AnyFigure
+from humboldt.report.words import file_size
+from humboldt.suites import suites
+from humboldt.suites.cells import sort_results
+from humboldt.suites.exports import as_lines, exported, read_records
+from humboldt.suites.reading import stored
+
+Folder = Annotated[Path, typer.Argument(help="A folder with results.", metavar="DIR")]
+Plugins = Annotated[list[Path], typer.Option("--plugin", help="A Python file that adds tasks, models or suites.")]
+INSIDE = 4  # kept members that a page looks into, unless somebody asks for more
+
+
+def report(
+    folder: Folder,
+    output: Annotated[Path | None, typer.Option(help="The file. Default: DIR/report.html.", metavar="FILE")] = None,
+    inside: Annotated[int, typer.Option(min=0, help="Into how many kept members to look (needs JAX).")] = INSIDE,
+    plugin: Plugins = [],  # noqa: B006
+) -> None:
+    """Write one self-contained HTML page: tables beside the papers', figures, where every number comes from."""
+    load_files(plugin)
+    path = write_report(folder, output, inside=inside)
+    print(path)
+    print(f"Wrote `{path}`, {file_size(path.stat().st_size)}. Open it in a browser.", file=sys.stderr)
+
+
+def write_report(folder: Path, output: Path | None = None, *, inside: int = INSIDE) -> Path:
+    """The page of a folder of results; where it is."""
+    from humboldt.page.collect import collect
+    from humboldt.page.inside import look_inside
+    from humboldt.page.write import html, write
+
+    path = folder / "report.html" if output is None else output
+    if path.is_dir():
+        raise UsageError(
+            f"--output {path}: that is a folder, and the page is one file. Give e.g. {path / 'report.html'}."
+        )
+    results = stored(folder)
+    page = collect(results, shlex.quote(str(folder)), read_records(folder))
+    members, remarks = look_inside(folder, inside)
+    write(html(page, members, remarks), path)
+    return path
+
+
+def plot(
+    folder: Folder,
+    figure: Annotated[str, typer.Argument(help="Suite and name, e.g. chomsky/lengths; `list` lists them.")],
+    output: Annotated[
+        Path | None, typer.Option(help="The file: .pdf, .svg or .png. Default: FIGURE.pdf.", metavar="FILE")
+    ] = None,
+    heading: Annotated[
+        str | None, typer.Option(help="Which setting, where several have the figure: as the page has it.")
+    ] = None,
+    plugin: Plugins = [],  # noqa: B006
+) -> None:
+    """Write one figure of the page as a file for a paper."""
+    from humboldt.page.charts import save
+
+    load_files(plugin)
+    found = all_figures(folder)
+    if figure == "list":
+        print("\n".join(f"{name}  ({where})" if where else name for name, where, _ in found) or "No figures yet.")
+        return
+    matching = [(where, one) for name, where, one in found if name == figure]
+    if not matching:
+        raise unknown_name("figure", figure, {name for name, _, _ in found})
+    if heading is not None:
+        headings = [where for where, _ in matching]
+        matching = [(where, one) for where, one in matching if where == heading]
+        if not matching:
+            raise unknown_name(f"setting with the figure {figure}", heading, headings)
+    if len(matching) > 1:
+        choices = "; ".join(f"--heading {shlex.quote(where)}" for where, _ in matching)
+        raise UsageError(f"{len(matching)} settings have a figure {figure!r}. Choose one: {choices}.")
+    path = Path(f"{figure.replace('/', '-')}.pdf") if output is None else output
+    save([matching[0][1]], path)
+    print(path)
+
+
+def archive(
+    folder: Folder,
+    output: Annotated[Path | None, typer.Option(help="The file. Default: standard output.", metavar="FILE")] = None,
+    suite: Annotated[str | None, typer.Option(help="Only this suite.")] = None,
+    plugin: Plugins = [],  # noqa: B006
+) -> None:
+    """Write the results of every member as lines of JSON, which can be kept, compared and shown again."""
+    load_files(plugin)
+    if suite is not None:
+        suites.get(suite)
+    known = [scores for scores in stored(folder, suite) if scores.training.suite in suites]
+    entries = []
+    for scores in known:
+        its_suite = suites.get(scores.training.suite)
+        entries.append(exported(scores, format=its_suite.format, headline=its_suite.headline))
+    if output is None:
+        print(as_lines(entries), end="")
+        return
+    try:
+        output.write_text(as_lines(entries), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"`{output}` cannot be written: {error}. Choose another file with --output.") from error
+    print(output)
+
+
+def all_figures(folder: Path) -> list[tuple[str, str, AnyFigure]]:
+    """All figures of a folder: name, heading, figure."""
+    found = []
+    results = stored(folder)
+    for name in suites.names():
+        suite = suites.get(name)
+        own = [scores for scores in results if scores.training.suite == name]
+        if not own:
+            continue
+        ordered = sort_results(suite, own)
+        for heading, cells in ordered.cells.items():
+            found += [(f"{name}/{one.name}", str(heading), one) for one in suite.figures(heading, cells)]
+        everything = [cell for cells in ordered.cells.values() for cell in cells]
+        found += [(f"{name}/{one.name}", "", one) for one in suite.figures_across(everything)]
+    return found

@@ -1,0 +1,138 @@
+"""The figures of Kharitonov and Chaabouni (2021): which rule is preferred, and how many nats each costs."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from humboldt.measures.statistics import wilson
+from humboldt.report.figures import AnyFigure, Axis, Figure, Kind
+from humboldt.store import State
+from humboldt.suites.bias.tables import Summary, printed, rules_of, summarise
+from humboldt.suites.cells import Cell, Glance
+from humboldt.suites.plots import mean_and_interval, named
+
+if TYPE_CHECKING:
+    from humboldt.suites.bias import Bias
+
+
+def glance(suite: "Bias", cells: Sequence[Cell]) -> Glance | None:
+    """The rule that most fitting members follow in each task, or what description length prefers."""
+    words, bars = [], []
+    for cell in cells:
+        summary = summarise(cell)
+        if not summary.counted or not summary.agreeing:
+            continue
+        rule = max(summary.agreeing, key=lambda name: summary.agreeing[name])
+        count = summary.agreeing[rule]
+        follows = f"{rule} {count}/{summary.counted}" if count else "none of the rules"
+        words.append((place_of(suite, cell), follows, rule if count else "–"))
+        bars.append((f"{place_of(suite, cell)}: {follows}", count / summary.counted))
+    if not words:
+        return None
+    about = "Of the members that fit, the rule that most follow: " + "; ".join(f"{a}: {b}" for a, b, _ in words)
+    return Glance(", ".join(dict.fromkeys(rule for _, _, rule in words)), about, tuple(bars))
+
+
+def place_of(suite: "Bias", cell: Cell) -> str:
+    """Task and size: `count_or_memorization, l = 40`."""
+    size, kernel = cell.place
+    name = suite.size_name(cell.task)
+    parts = [f"{name} = {size}"] * bool(name) + [f"width {kernel}"] * bool(kernel)
+    return ", ".join([cell.task, *parts])
+
+
+def figures(suite: "Bias", cells: Sequence[Cell]) -> list[AnyFigure]:
+    """Agreement, description length, and its course."""
+    summaries = [(cell, summarise(cell)) for cell in cells]
+    found = [_agreement(suite, summaries), _lengths(suite, summaries), _course(suite, cells)]
+    return [figure for figure in found if figure is not None]
+
+
+def _agreement(suite: "Bias", summaries: Sequence[tuple[Cell, Summary]]) -> Figure | None:
+    rows: list[dict[str, Any]] = []
+    for cell, summary in summaries:
+        for rule, count in summary.agreeing.items() if summary.counted else ():
+            interval, beside = wilson(count, summary.counted), printed(cell, rule, "FPA")
+            row = {
+                **named(suite, cell.model),
+                "task": place_of(suite, cell),
+                "x": rule,
+                "value": count / summary.counted,
+            }
+            row |= {"members": summary.counted, **({} if beside is None else {"published": beside})}
+            rows.append(row if interval is None else {**row, "low": interval.low, "high": interval.high})
+    return _bars("agreement", "Which rule is followed", _AGREEMENT, rows, "Share of fitting members", (0.0, 1.0))
+
+
+def _lengths(suite: "Bias", summaries: Sequence[tuple[Cell, Summary]]) -> Figure | None:
+    rows: list[dict[str, Any]] = []
+    for cell, summary in summaries:
+        lengths = summary.lengths.everyone if summary.lengths is not None else None
+        for each in lengths.rules if lengths is not None else ():
+            beside = printed(cell, each.rule, "L")
+            row = {**named(suite, cell.model), "task": place_of(suite, cell), "x": each.rule, "value": each.nats}
+            row |= {"members": lengths.seeds if lengths else 0, **({} if beside is None else {"published": beside})}
+            if lengths is not None and lengths.lowest == each.rule and lengths.lowest_p is not None:
+                mark = "lower than every other rule" if lengths.preferred() == each.rule else "not significant"
+                row["test"] = f"p = {lengths.lowest_p:.2g}, {mark}"
+            interval = each.interval
+            rows.append(row if interval is None else {**row, "low": interval.low, "high": interval.high})
+    return _bars("description-length", "Description length", _LENGTH, rows, "Nats", None)
+
+
+_AGREEMENT = (
+    "Of the members that fit the training set, the share that follows a rule everywhere, with its Wilson interval."
+)
+_LENGTH = (
+    "Mean description length of the hold-out examples under each rule, with a 95% bootstrap interval; the "
+    "lowest rule is preferred. Point at a bar for the paired t-test against the other rules."
+)
+
+
+def _bars(
+    name: str, title: str, about: str, rows: list[dict[str, Any]], y: str, domain: tuple[float, float] | None
+) -> Figure | None:
+    if not rows:
+        return None
+    order = tuple(dict.fromkeys(row["x"] for row in rows))
+    has_paper = " A bar across is the paper's number." if any("published" in row for row in rows) else ""
+    x = Axis("x", "Rule", "category", order=order)
+    return Figure(
+        name, title, about + has_paper, Kind.BARS, tuple(rows), x, Axis("value", y, domain=domain), panel="task"
+    )
+
+
+def _course(suite: "Bias", cells: Sequence[Cell]) -> Figure | None:
+    """How many nats the examples of each block cost, once the earlier ones were trained on."""
+    rows: list[dict[str, Any]] = []
+    for cell in cells:
+        values: dict[tuple[str, int], list[float]] = {}
+        for scores in cell.scores:
+            for result in scores.results:
+                if result.state is not State.FINISHED:
+                    continue
+                for rule in rules_of(cell) if not result.member["block"] else [result.member["rule"]]:
+                    if f"nats_{rule}" in result.measures:
+                        place = rule, result.member["block"]
+                        values.setdefault(place, []).append(result.measures[f"nats_{rule}"])
+        if len({block for _, block in values}) < 2:
+            continue
+        model = named(suite, cell.model)
+        for row in mean_and_interval(values):
+            rule, block = row.pop("x")
+            panel = f"{place_of(suite, cell)}, {model['model']}"
+            rows.append({**model, "task": panel, "rule": rule, "best": row.pop("value"), "x": block, **row})
+    if not rows:
+        return None
+    return Figure(
+        name="course",
+        title="Description length, block by block",
+        about="The nats of each block of examples, for a learner that was trained on the blocks before; mean over "
+        "members with a 95% bootstrap interval. A rule that is taken up soon costs little, as in the paper's Figure 3.",
+        kind=Kind.LINES,
+        rows=tuple(rows),
+        x=Axis("x", "Block"),
+        y=Axis("best", "Nats"),
+        colour="rule",
+        colour_title="Rule",
+        panel="task",
+    )

@@ -1,0 +1,137 @@
+"""The figures of Delétang et al. (2023), with every member in the place of the best alone."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from humboldt.report.figures import FAMILY, MODEL, AnyFigure, Axis, Figure, Kind
+from humboldt.report.words import counted
+from humboldt.suites.cells import Cell, Glance
+from humboldt.suites.chomsky.tables import SOLVED, is_solved, measured, scores
+from humboldt.suites.plots import best_and_band, cloud, named
+
+if TYPE_CHECKING:
+    from humboldt.suites.chomsky import Chomsky
+
+PERCENT = (0.0, 100.0)
+ACCURACY = "Accuracy, percent"
+
+
+def glance(cells: Sequence[Cell]) -> Glance | None:
+    """How many tasks some member solves."""
+    best = {cell.task: found[0].spread.best for cell in cells if (found := measured(cell))}
+    if not best:
+        return None
+    solved, members = sum(map(is_solved, best.values())), sorted({len(cell.finished("score")) for cell in cells} - {0})
+    about = f"{solved} of {counted(len(best), 'task')} solved (best of {counted(members, 'member')} at {SOLVED:.0f}%)"
+    bars = tuple((f"{task}: {value:.1f}%", value / 100) for task, value in best.items())
+    return Glance(f"{solved}/{len(best)} solved", about, bars)
+
+
+def figures(suite: "Chomsky", cells: Sequence[Cell]) -> list[AnyFigure]:
+    """Accuracy by length; the scores of all members; by positional encoding."""
+    cells = [cell for cell in cells if measured(cell)]
+    found = [_lengths(suite, cells), _members(suite, cells), _positions(suite, cells)]
+    return [figure for figure in found if figure is not None]
+
+
+def _lengths(suite: "Chomsky", cells: Sequence[Cell]) -> Figure | None:
+    rows: list[dict[str, Any]] = []
+    for cell in cells:
+        curves = [
+            (score, (curve["lengths"], [100 * value for value in curve["accuracy"]]))
+            for score, _, result in scores(cell)
+            if (curve := result.detail.get("accuracy_per_length"))
+        ]
+        if curves:
+            about = {**named(suite, cell.model), "task": _place(cell)}
+            rows += [{**about, **point} for point in best_and_band(curves)]
+    if not rows:
+        return None
+    trained = [scores.training.setting["train_lengths"] for cell in cells for scores in cell.scores]
+    first, last = min(range_[0] for range_ in trained), max(range_[1] for range_ in trained)
+    return Figure(
+        name="lengths",
+        title="Accuracy by length",
+        about="The best member of each model; the band is the middle half of all members. Shaded: the lengths of "
+        "training. Figures 2 and B.6 of the paper.",
+        kind=Kind.LINES,
+        rows=tuple(rows),
+        x=Axis("x", "Length of the input"),
+        y=Axis("best", ACCURACY, domain=PERCENT),
+        panel="task",
+        shaded=(first, last, "training"),
+    )
+
+
+def _place(cell: Cell) -> str:
+    autoregressive, at_scale = cell.place
+    words = [cell.task, "autoregressive" if autoregressive else ""]
+    return ", ".join(filter(None, [*words, "{} layers, {:,} steps".format(*at_scale) if at_scale else ""]))
+
+
+def _members(suite: "Chomsky", cells: Sequence[Cell]) -> Figure | None:
+    rows = [
+        {
+            **named(suite, cell.model),
+            "place": _place(cell),
+            "value": round(value, 3),
+            "of": len(found.values),
+            **({} if found.published is None else {"published": found.published}),
+        }
+        for cell in cells
+        for found in measured(cell)
+        for value in found.values
+    ]
+    about = "One point for each trained member. Tables show the highest one; here is what it was chosen from."
+    rules = ((SOLVED, "solved"),)
+    if not rows:
+        return None
+    return cloud("scores", rows, title="Every member's score", about=about, y=ACCURACY, rules=rules, domain=PERCENT)
+
+
+def _positions(suite: "Chomsky", cells: Sequence[Cell]) -> Figure | None:
+    """Models that were trained with several encodings of positions."""
+    rows: list[dict[str, Any]] = []
+    for cell in cells:
+        values = [(training.setting["model"].get("positions"), score) for score, training, _ in scores(cell)]
+        if len({positions for positions, _ in values if positions}) > 1:
+            about = {FAMILY: suite.family(cell.model), "place": _place(cell)}
+            rows += [{**about, MODEL: str(positions), "value": round(score, 3)} for positions, score in values]
+    if not rows:
+        return None
+    about = "One point for each trained member. The paper's Figure B.7 has the best of each by length."
+    figure = cloud("positions", rows, title="By positional encoding", about=about, y=ACCURACY, domain=PERCENT)
+    return Figure(**{**vars(figure), "colour_title": "Positions"})
+
+
+def across(suite: "Chomsky", cells: Sequence[Cell]) -> list[AnyFigure]:
+    """Cells of all headings: those of a task and model that differ in the lengths of training alone, side by side."""
+    groups: dict[tuple[str, str, str], dict[int, list[float]]] = {}
+    for cell in cells:
+        others = [change for change in cell.heading.changes if change[0] not in ("train_lengths", "test_lengths")]
+        key = suite.contender(cell.model).title, suite.family(cell.model), f"{_place(cell)}, {cell.heading.preset}"
+        for score, training, _ in scores(cell):
+            place = key[0], key[1], ", ".join([key[2], *(f"{name}={value}" for name, value in others)])
+            groups.setdefault(place, {}).setdefault(training.setting["train_lengths"][1], []).append(score)
+    rows = [
+        {
+            **{MODEL: model, FAMILY: family, "task": task, "x": last, "best": round(max(values), 3)},
+            **{"low": round(min(values), 3), "high": round(max(values), 3), "members": len(values)},
+        }
+        for (model, family, task), by_range in groups.items()
+        if len(by_range) > 1
+        for last, values in sorted(by_range.items())
+    ]
+    if not rows:
+        return []
+    figure = Figure(
+        name="ranges",
+        title="Phase transition: score by training range",
+        about="The best member by the longest length of training; the band goes down to the worst. Figure B.1.",
+        kind=Kind.LINES,
+        rows=tuple(rows),
+        x=Axis("x", "Longest length in training"),
+        y=Axis("best", ACCURACY, domain=PERCENT),
+        panel="task",
+    )
+    return [figure]

@@ -1,0 +1,109 @@
+"""Figures that several suites have."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from humboldt.report.figures import FAMILY, MODEL, MOST_ROWS, AnyFigure, Axis, Figure, Kind, Row
+from humboldt.settings import words
+from humboldt.suites.cells import Cell
+
+if TYPE_CHECKING:
+    from humboldt.suites.base import AbstractSuite
+
+MOST_CLOUD = 2_000  # members in a cloud; of more, the best, the worst and others at equal distances are shown
+
+
+def named(suite: "AbstractSuite", model: str) -> dict[str, str]:
+    """The columns that tell a row's model."""
+    return {MODEL: suite.contender(model).title, FAMILY: suite.family(model)}
+
+
+def clouds(suite: "AbstractSuite", cells: Sequence[Cell]) -> list[AnyFigure]:
+    """Every member, in the place of the maximum alone: one figure for each measure."""
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for cell in cells:
+        for measured in suite.measured(cell):
+            place = ", ".join([cell.task, *map(words, cell.place)]) if cell.place else cell.task
+            about = {**named(suite, cell.model), "place": place, "of": len(measured.values)}
+            about |= {} if measured.published is None else {"published": measured.published}
+            own = rows.setdefault(measured.measure, [])
+            own += [{**about, "value": value} for value in measured.values]
+    return [cloud(measure, found) for measure, found in rows.items()]
+
+
+def cloud(
+    measure: str,
+    rows: Sequence[Row],
+    *,
+    title: str = "",
+    about: str = "",
+    y: str = "",
+    rules: tuple[tuple[float, str], ...] = (),
+    domain: tuple[float, float] | None = None,
+) -> Figure:
+    """A point for each row, by `place`."""
+    places = tuple(dict.fromkeys(row["place"] for row in rows))
+    shown, left_out = thinned(rows)
+    printed = " A bar is the paper's number." if any("published" in row for row in rows) else ""
+    return Figure(
+        name=measure.replace("_", "-"),
+        title=title or f"Every member: {measure.replace('_', ' ')}",
+        about=(about or "One point for each trained member; the highest one is the best of them.") + printed,
+        kind=Kind.POINTS,
+        rows=tuple(shown),
+        x=Axis("place", "Task", "category", order=places),
+        y=Axis("value", y or measure.replace("_", " "), domain=domain),
+        rules=rules,
+        left_out=left_out,
+    )
+
+
+def thinned(rows: Sequence[Row]) -> tuple[list[Row], str]:
+    """At most `MOST_CLOUD` rows: best and worst of each group stay, of the others equally many are left out."""
+    if len(rows) <= MOST_CLOUD:
+        return list(rows), ""
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["place"], row[MODEL]), []).append(row)
+    most = max(3, MOST_CLOUD // len(groups))
+    shown: list[Row] = []
+    for group in groups.values():
+        ordered = sorted(group, key=lambda row: row["value"])
+        places = np.unique(np.linspace(0, len(ordered) - 1, min(most, len(ordered))).round().astype(int))
+        shown += [ordered[place] for place in places]
+    shown = shown[:MOST_ROWS]
+    return shown, f"{len(rows) - len(shown):,} of {len(rows):,} members are not drawn; all are counted in the tables."
+
+
+Curve = tuple[Sequence[float], Sequence[float]]
+"""Places and heights."""
+
+
+def best_and_band(curves: Sequence[tuple[float, Curve]]) -> Iterable[dict[str, float]]:
+    """The curve of the best member, and the middle half of all members at each place. Curves come with how good their
+    member is; places that the best one lacks are left out."""
+    _, best = max(curves, key=lambda found: found[0])
+    by_place: dict[float, list[float]] = {}
+    for _, (places, heights) in curves:
+        for place, height in zip(places, heights, strict=True):
+            by_place.setdefault(place, []).append(height)
+    groups = [by_place[place] for place in best[0]]
+    if len({len(group) for group in groups}) == 1:  # as always, but for members that were scored differently
+        quartiles = np.percentile(groups, [25, 50, 75], axis=1).T
+    else:
+        quartiles = np.array([np.percentile(group, [25, 50, 75]) for group in groups])
+    for place, height, (low, median, high), group in zip(*best, quartiles.round(4).tolist(), groups, strict=True):
+        about = {"x": place, "best": round(float(height), 4), "low": low, "median": median, "high": high}
+        yield {**about, "members": len(group)}
+
+
+def mean_and_interval(values: Mapping[Any, Sequence[float]]) -> Iterable[dict[str, Any]]:
+    """The mean of each group with its interval by bootstrap."""
+    from humboldt.measures.statistics import bootstrap
+
+    for key, group in values.items():
+        interval = bootstrap(group)
+        row = {"x": key, "value": float(np.mean(group)), "members": len(group)}
+        yield row if interval is None else {**row, "low": interval.low, "high": interval.high}
