@@ -61,7 +61,7 @@ def _complete_suite() -> list[str]:
 
 def _names_of(kind: str, context: typer.Context) -> list[str]:
     """Of the suite that was typed before, or of all."""
-    typed = context.params.get("suite")
+    typed: str = context.params.get("suite") or ""
     chosen_suites = [typed] if typed in suites else suites.names()
     return [name for suite in chosen_suites for name in getattr(suites.get(suite), kind)()]
 

@@ -205,8 +205,10 @@ RECIPES: dict[str, dict[str, Any]] = {
 def test_recipes_mean_the_same(recipe: str):
     ours, theirs, module = jobs("chomsky")
     member = replace(ours.members[0], learning_rate=0.05, l1=1e-4, l2=1e-3)
-    changed = [replace(job, recipe=replace(job.recipe, **RECIPES[recipe]), members=(member,)) for job in (ours, theirs)]
-    a, b = losses(*changed, module)
+    ours, theirs = (
+        replace(job, recipe=replace(job.recipe, **RECIPES[recipe]), members=(member,)) for job in (ours, theirs)
+    )
+    a, b = losses(ours, theirs, module)
     np.testing.assert_allclose(b, a, rtol=1e-4, atol=1e-4)
 
 

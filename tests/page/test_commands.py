@@ -5,9 +5,9 @@ import pytest
 from page_support import results
 
 import humboldt
-from humboldt.cli import parse_assignments
 from humboldt.identity import canonical
 from humboldt.page import commands
+from humboldt.settings import parse_assignments
 from humboldt.suites import suites
 from humboldt.suites.cells import Cell, Heading, sort_results
 
