@@ -8,6 +8,7 @@ outcome, and for each experiment from then on; and the driver's memory as the st
 """
 
 import argparse
+import logging
 import os
 import tempfile
 import time
@@ -86,7 +87,7 @@ def main() -> None:
         include_dashboard=False,
         object_store_memory=200_000_000,
         log_to_driver=False,
-        logging_level="ERROR",
+        logging_level=logging.ERROR,
     )
     started = round(time.monotonic() - begin, 2)
     on_ray = timed(Ray(), options.experiments)
