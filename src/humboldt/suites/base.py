@@ -301,7 +301,8 @@ class AbstractSuite(ABC):
     def measured(self, cell: Cell) -> list[Measured]:
         """What the members of a cell have, of which statistics are told; the first is the headline."""
         values = tuple(value for value, _, _ in cell.finished(self.headline))
-        return [Measured(self.headline, str(cell.heading), values)] if values else []
+        setting = " ".join([str(cell.heading), *map(settings.words, cell.place)])
+        return [Measured(self.headline, setting, values)] if values else []
 
     def glance(self, cells: Sequence[Cell]) -> Glance | None:
         """The cells of one model under one heading, in a word."""
