@@ -158,7 +158,7 @@ def _grouped(suite: "AbstractSuite", results: Sequence[tuple[Scores, Heading]]) 
         place = suite.place(training, evaluation)
         key = (str(heading), evaluation.name, training.task, training.model, canonical(list(place)))
         groups.setdefault(key, []).append(scores)
-    order_of_tasks, order_of_models = suite.tasks(), order_of(suite, results)
+    order_of_tasks, order_of_models = suite.tasks(), order_of(suite, [scores for scores, _ in results])
     cells: dict[Heading, list[Cell]] = {}
     for (title, _, task, model, _), competing in groups.items():
         heading, place = headings[title], suite.place(competing[0].training, competing[0].evaluation)
