@@ -326,7 +326,8 @@ class AbstractSuite(ABC):
 
     def family(self, model: str) -> str:
         """What a model is a kind of; one from outside is its own."""
-        return getattr(self.model_entry(self.contender(model)).value, "family", model)
+        own = model.removeprefix(f"{OUTSIDE}/")
+        return getattr(self.model_entry(self.contender(model)).value, "family", own)
 
     def tasks(self) -> list[str]:
         """Task names: the paper's in the order of its table, then others."""
