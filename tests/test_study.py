@@ -55,7 +55,8 @@ def test_from_python(tmp_path: Path):
         progress=lambda name, event: told.append((name, event)),
     )
     assert [record["statistic"] for record in study.records()] == [
-        *("max", "mean", "std", "mean_over_seeds", "std_over_seeds")
+        *("max", "mean", "std", "mean_over_seeds", "std_over_seeds"),
+        *("interquartile_mean", "solved", "solved_low", "solved_high"),
     ]
     assert "parity_check" in study.table() and study.pending() == []
     assert {name for name, _ in told} == {"parity_check · rnn"}

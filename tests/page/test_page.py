@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from page_support import HOSTILE, STORE, results, small_page
 
+import humboldt
 from humboldt.page import charts
 from humboldt.page.collect import Page, collect
 from humboldt.page.write import html
@@ -16,7 +17,7 @@ from humboldt.store import Scores, State
 from humboldt.suites import suites
 from humboldt.suites.base import Contender
 from humboldt.suites.cells import cells_of
-from humboldt.suites.reading import records
+from humboldt.suites.reading import records, stored
 
 FIGURES = all_figures(STORE)
 
@@ -111,6 +112,21 @@ def _as_in_the_paper() -> Scores:
     suite, scores = suites.get("chomsky"), next(s for s in results() if s.training.suite == "chomsky")
     training, protocol = next(iter(suite.trainings(scores.training.task, "rnn", suite.preset("paper"), {})))
     return dataclasses.replace(scores, training=training, evaluation=suite.evaluations(protocol, "")[0])
+
+
+def test_a_model_that_was_trained_elsewhere_is_a_row_of_its_own(tmp_path: Path):
+    few = {"num_test_lengths": 2, "strings_per_length": 2}
+    humboldt.score(
+        *("chomsky", lambda strings: [string[::-1] for string in strings]),
+        **{"tasks": "reverse_string", "preset": "quick", "name": "reverser", "out": tmp_path, "settings": few},
+    )
+    page = collect(stored(tmp_path), "out")
+    ((family, cells),) = page.overview
+    assert family == "reverser" and [len(networks) for networks in cells] == [0, 0, 1, 0, 0]
+    (origin,) = page.provenance.values()
+    assert origin["command"].startswith("humboldt score chomsky reverse_string PREDICTIONS --name reverser --preset ")
+    assert "--set num_test_lengths=2" in origin["command"]
+    assert "trained outside Humboldt" in dict(origin["lines"])["Not the paper's"]
 
 
 def test_superseded_results_stand_apart():

@@ -17,7 +17,7 @@ from humboldt.settings import words
 from humboldt.store import Result, Scores, State
 from humboldt.suites import suites
 from humboldt.suites.base import PAPER, AbstractSuite, Request
-from humboldt.suites.cells import Cell, Glance, Heading, Measured, Sorted, cells_of, sort_results
+from humboldt.suites.cells import Cell, Glance, Heading, Measured, Sorted, cells_of, order_of, sort_results
 from humboldt.suites.departures import departures, sentence
 from humboldt.suites.reading import parts_of, tables_apart, tables_of, unknown_suite_tables
 
@@ -226,7 +226,7 @@ def _overview(suite: AbstractSuite, cells: Mapping[Heading, Sequence[Cell]]) -> 
     of one kind, so that numbers of a quick preset never stand in for the paper's."""
     found: dict[str, list[Seen]] = {}
     headings = _best_first(cells)
-    for model in suite.models():
+    for model in order_of(suite, [cell for under_heading in cells.values() for cell in under_heading]):
         own = [(heading, cell) for heading, under in headings for cell in under if cell.model == model]
         if not own:
             continue

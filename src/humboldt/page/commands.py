@@ -12,7 +12,7 @@ from humboldt.errors import HumboldtError
 from humboldt.identity import Member, canonical
 from humboldt.settings import Role, plain
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite
+from humboldt.suites.base import OUTSIDE, AbstractSuite
 from humboldt.suites.cells import Cell, Heading
 
 Changes = tuple[tuple[str, str], ...]
@@ -36,6 +36,9 @@ class _Planned:
 
 def of_cell(suite: AbstractSuite, cell: Cell, out: str) -> Command:
     """The command that makes the members of a cell."""
+    if suite.contender(cell.model).engine == OUTSIDE:
+        changes = _of_heading(suite, cell.heading, cell.task, cell.model)
+        return Command(_written(suite.name, [cell.task], cell.model, cell.heading.preset, changes, out), is_exact=True)
     wanted = _Planned(
         {scores.training.key: scores.training.flat for scores in cell.scores}, frozenset(map(canonical, cell.members()))
     )
@@ -62,7 +65,10 @@ def num_members(suite: AbstractSuite, heading: Heading, task: str, model: str) -
 
 
 def _written(suite: str, tasks: Sequence[str], model: str, preset: str, changes: Changes, out: str) -> str:
-    words = ["humboldt", "run", suite, *(word for task in tasks for word in ("--task", task)), "--model", model]
+    if model.startswith(f"{OUTSIDE}/"):  # trained elsewhere: its predictions are scored
+        words = ["humboldt", "score", suite, *tasks, "PREDICTIONS", "--name", model.partition("/")[2]]
+    else:
+        words = ["humboldt", "run", suite, *(word for task in tasks for word in ("--task", task)), "--model", model]
     words += ["--preset", preset]
     for key, value in changes:
         words += ["--seeds", value] if key == "seeds" else ["--set", f"{key}={value}"]

@@ -301,7 +301,8 @@ class AbstractSuite(ABC):
     def measured(self, cell: Cell) -> list[Measured]:
         """What the members of a cell have, of which statistics are told; the first is the headline."""
         values = tuple(value for value, _, _ in cell.finished(self.headline))
-        return [Measured(self.headline, str(cell.heading), values)] if values else []
+        setting = " ".join([str(cell.heading), *map(settings.words, cell.place)])
+        return [Measured(self.headline, setting, values)] if values else []
 
     def glance(self, cells: Sequence[Cell]) -> Glance | None:
         """The cells of one model under one heading, in a word."""
@@ -325,7 +326,8 @@ class AbstractSuite(ABC):
 
     def family(self, model: str) -> str:
         """What a model is a kind of; one from outside is its own."""
-        return getattr(self.model_entry(self.contender(model)).value, "family", model)
+        own = model.removeprefix(f"{OUTSIDE}/")
+        return getattr(self.model_entry(self.contender(model)).value, "family", own)
 
     def tasks(self) -> list[str]:
         """Task names: the paper's in the order of its table, then others."""
