@@ -17,7 +17,7 @@ assert rows.column_names == ["input", "target"] and len(rows) == 12, rows
 def test_the_harness_scores_as_we_do(with_lm_eval: Path, tmp_path: Path):
     offline = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_CACHE": str(tmp_path / "cache"), "OMP_NUM_THREADS": "1"}
     offline["PYTHONPATH"] = str(ROOT / "src")
-    printed = run(with_lm_eval, ROOT / "tests/extras/lm_eval_agreement.py", tmp_path / "tasks", **offline).stdout
+    printed = run(with_lm_eval, ROOT / "benchmarks/lm_eval_agreement.py", tmp_path / "tasks", **offline).stdout
     found = json.loads(printed.splitlines()[-1])
     recorded = json.loads((ROOT / "benchmarks/records/lm_eval_agreement.json").read_text(encoding="utf-8"))
     assert found["scores"] == recorded["scores"]
