@@ -106,7 +106,7 @@ def test_data_is_what_a_run_with_the_same_seed_trains_on_or_scores():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"split": "dev"}, "No split named 'dev'.*long, test, train, validation"),
+        ({"split": "dev"}, "No split named 'dev'.*long, scored, test, train, validation"),
         ({"length": 5}, "a range of lengths"),
         ({"settings": {"epochs": "2"}}, "No setting of the data named 'epochs'"),
         ({"settings": {"terminals": "2,3"}}, "one number of terminals"),

@@ -11,10 +11,10 @@ from humboldt.registry import Registry
 from humboldt.settings import setting, settings
 from humboldt.training.base import AbstractEngine, Arrays, Job, engines
 
-outside_models: Registry[type] = Registry("model that was trained elsewhere")
+trained_elsewhere: Registry[type] = Registry("model that was trained elsewhere")
 
 
-@outside_models.register("outside", version=1)
+@trained_elsewhere.register("outside", version=1)
 @settings
 class Outside:
     """Anybody's model. All that is known of it is how it was asked."""
@@ -28,7 +28,7 @@ class Outside:
 class OutsideEngine(AbstractEngine):
     """Refuses to train."""
 
-    models = outside_models
+    models = trained_elsewhere
 
     def train(self, job: Job, checkpoints: Checkpoints, sink: AbstractSink) -> NoReturn:
         raise _refusal()

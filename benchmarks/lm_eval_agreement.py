@@ -1,6 +1,6 @@
 """Runs inside the environment of lm-evaluation-harness: its scores beside ours, on the same strings, as JSON.
 
-`python lm_eval_agreement.py FOLDER`, with Humboldt on the path.
+`python benchmarks/lm_eval_agreement.py FOLDER`, with Humboldt on the path.
 """
 
 # pyright: reportMissingImports=false
