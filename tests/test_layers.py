@@ -70,7 +70,7 @@ ALLOWED: dict[str, set[str]] = {
     "prove_command": {"errors"},  # the prover, it imports when it is called
     "batching": {*BOTTOM, "languages", "plugins", "suites", "training"},
     "language_models": {"errors", "suites"},
-    "model_check": {*BOTTOM, "batching", "languages", "measures", "report", "scoring", "suites"},
+    "model_check": {*BOTTOM, "batching", "languages", "measures", "report", "scoring", "suites", "training"},
     "export": {*BOTTOM, "languages", "plugins", "scoring", "suites"},
     "export_command": {"errors", "export", "plugins", "settings"},
     "score_command": {*BOTTOM, "plugins", "scoring", "suites"},
@@ -87,6 +87,7 @@ ALLOWED: dict[str, set[str]] = {
             "planning",
             "export_command",
             "model_check",
+            "outside_models",
             "plugins",
             "prove_command",
             "report",

@@ -21,9 +21,10 @@ from humboldt.execution import AbstractExecutor, Here
 from humboldt.export_command import export
 from humboldt.kept import load
 from humboldt.merging import merge
-from humboldt.model_check import ModelCheck, check_model
+from humboldt.model_check import ModelCheck, check_model, check_network
+from humboldt.outside_models import register_reference
 from humboldt.planning import Planned, announce, slurm_script
-from humboldt.plugins import attribute_of_file, load_files, load_installed
+from humboldt.plugins import attribute_of_file, load_files, load_installed, makes_networks
 from humboldt.prove_command import prove
 from humboldt.report.tables import Table, as_csv, as_json, as_text, write_records
 from humboldt.report.words import counted, file_size
@@ -457,7 +458,11 @@ def _checked_model(place: str, on: str | None, preset: str, changes: dict[str, s
     if not slash:
         raise UsageError(f"--on {on}: say what the model is for, as SUITE/TASK, e.g. --on chomsky/parity_check.")
     model = attribute_of_file(place)
-    report = check_model(model, suite, task, name=place, preset=preset, settings=changes)
+    if makes_networks(model):
+        name = register_reference(place)
+        report = check_network(name, suite, task, preset=preset, settings=changes)
+    else:
+        report = check_model(model, suite, task, name=place, preset=preset, settings=changes)
     return report, report.passed
 
 

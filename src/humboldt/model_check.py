@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from humboldt.batching import batches
-from humboldt.errors import HumboldtError
+from humboldt.errors import HumboldtError, named_extras
 from humboldt.languages import Alphabet, ProblemKind
 from humboldt.report.words import duration
 from humboldt.scoring import trained_elsewhere
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Parts
+from humboldt.suites.base import AbstractSuite, Parts, Request
 from humboldt.suites.outside import BOUNDARY, NextSymbols, OutsidePredictor, stepper_of
+from humboldt.training.checks import Finding, all_findings
 
 STRINGS = 48  # that are asked about
 BATCHES = 16  # of training that they are taken from
@@ -24,26 +25,17 @@ Strings = list[list[str]]
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What one check found. `advice` says what to do where it failed."""
-
-    check: str
-    passed: bool
-    text: str
-    advice: str = ""
-
-
-@dataclass(frozen=True)
 class ModelCheck:
     """All findings. `str()` is for people."""
 
     model: str
     task: str
     findings: tuple[Finding, ...]
+    purpose: str = "scored"
 
     @property
     def passed(self) -> bool:
-        """Whether the model can be scored as it is."""
+        """Whether the model will do as it is."""
         return all(finding.passed for finding in self.findings)
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,7 +48,9 @@ class ModelCheck:
             lines.append(f"  {'passed' if finding.passed else 'FAILED'}  {finding.check}: {finding.text}")
             if not finding.passed:
                 lines.append(f"          {finding.advice}")
-        return "\n".join([*lines, "Ready to be scored." if self.passed else "Mend what failed, and check again."])
+        return "\n".join(
+            [*lines, f"Ready to be {self.purpose}." if self.passed else "Mend what failed, and check again."]
+        )
 
 
 def check_model(
@@ -79,6 +73,23 @@ def check_model(
     else:
         findings = _answers(model, its_suite, parts, strings)
     return ModelCheck(name, f"{suite}/{task}", tuple(findings))
+
+
+def check_network(name: str, suite: str, task: str, *, preset: str, settings: Mapping[str, Any]) -> ModelCheck:
+    """Tries out the network of a registered model: shapes and finite answers, padding, causality, the gradient of long
+    strings, parameters, speed. The padding of a batch and its seeds are those of a training of the task."""
+    its_suite = suites.get(suite)
+    (experiment, *_) = its_suite.plan(Request((task,), (name,), preset, 1, settings))
+    parts = its_suite.restore(experiment.training, experiment.evaluations[0])
+    job = its_suite.job(parts, experiment.members[:1])
+    findings = []
+    try:
+        with named_extras():
+            for finding in all_findings(its_suite.engine(parts.contender).trial(job)):
+                findings.append(finding)
+    except HumboldtError as error:
+        findings.append(Finding("answers", False, str(error), "Nothing else can be checked before that."))
+    return ModelCheck(name, f"{suite}/{task}", tuple(findings), "trained")
 
 
 def _strings(suite: AbstractSuite, parts: Parts, preset: str, changes: Mapping[str, Any]) -> Strings:

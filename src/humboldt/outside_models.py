@@ -36,18 +36,13 @@ def is_reference(text: str) -> bool:
 
 def register_reference(text: str) -> str:
     """Registers what `my_file.py:MyGRU` names; returns the name that it then has, without the file's folder."""
-    from humboldt.plugins import load_file
+    from humboldt.plugins import attribute_of_file
 
     path, _, attribute = text.rpartition(":")
     if not Path(path).is_file() and (text in modules or text in models):
         return text  # it was registered before, by a file in another folder
-    module = load_file(Path(path), f"--model {text}")
-    if not hasattr(module, attribute):
-        public = [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
-        known = f" It has: {', '.join(public)}." if public else ""
-        raise UsageError(f"--model {text}: {path} has nothing named {attribute!r}.{known}")
     name = f"{Path(path).name}:{attribute}"
-    return register_model(name, getattr(module, attribute), origin=str(Path(path).resolve()))
+    return register_model(name, attribute_of_file(text), origin=str(Path(path).resolve()))
 
 
 def register_model(name: str, thing: Any, *, version: int | None = None, origin: str | None = None) -> str:

@@ -31,7 +31,7 @@ def register(name: str, *, version: int | None = None) -> Callable[[V], V]:
     """
 
     def bind(value: V) -> V:
-        if _makes_networks(value):
+        if makes_networks(value):
             from humboldt.outside_models import register_model
 
             register_model(name, value, version=version)
@@ -41,7 +41,7 @@ def register(name: str, *, version: int | None = None) -> Callable[[V], V]:
     return bind
 
 
-def _makes_networks(value: Any) -> bool:
+def makes_networks(value: Any) -> bool:
     """Whether it is a class or a function that is called with the sizes of a network; see `humboldt.outside_models`."""
     if hasattr(value, "build") or not callable(value):
         return False

@@ -301,7 +301,7 @@ class ListSetting(nn.Module):
         (Pair, "forward returned a tuple. Return one tensor of logits"),
         (TimeFirst, r"Return shape \(\d+, \d+, \d\): batch, time, outputs \(batch first\)"),
         (NotANumber, "logits that are not finite"),
-        (LooksAhead, "depend on symbols that come later"),
+        (LooksAhead, "a later symbol changes answers"),
     ],
 )
 def test_a_module_that_breaks_a_rule_is_told_which(module: type, message: str, tmp_path: Path):
@@ -323,7 +323,7 @@ def test_padding_that_changes_answers_is_told(tmp_path: Path):
     job = job_of("chomsky", "parity_check", registered(LooksAhead), learning_rates=(1e-3,), batch_size=4, steps=1)
     sink = Telling()
     trained(job, tmp_path, sink)
-    assert any("padding change its answers" in message for message in sink.warnings)
+    assert any("padding change answers" in message for message in sink.warnings)
 
 
 def test_a_diverged_member_keeps_its_last_good_weights(tmp_path: Path):
@@ -443,6 +443,21 @@ def test_wrong_references_are_answered(tmp_path: Path):
     for reference, message in wrong:
         with pytest.raises(UsageError, match=message):
             humboldt.plan("chomsky", tasks="parity_check", models=reference)
+
+
+@pytest.mark.parametrize(
+    ("place", "on", "lines"),
+    [
+        (f"{EXAMPLES / 'pytorch_gru.py'}:GRU", "bliss/an_bn", ["causality", "on 500 symbols", "Ready to be trained."]),
+        (f"{EXAMPLES / 'jax_linear_recurrence.py'}:LinearRecurrence", "chomsky/parity_check", ["Ready to be trained."]),
+        (f"{EXAMPLES / 'pytorch_gru.py'}:EncoderDecoder", "bias/hierarchical_or_linear", ["a later symbol changes"]),
+    ],
+)
+def test_a_network_is_checked_before_it_is_trained(place: str, on: str, lines: list[str]):
+    command = [sys.executable, "-m", "humboldt", "check", "model", place, "--on", on, "--set", "hidden_size=8"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "FAILED" not in done.stdout and all(line in done.stdout for line in [*lines, "parameters: "])
 
 
 def test_factories_and_compilation_are_settings(tmp_path: Path):

@@ -284,6 +284,11 @@ class AbstractEngine(ABC):
         del job
         return None
 
+    def trial(self, job: Job) -> Any:
+        """An untrained network that can be tried out; see `humboldt.training.checks.AbstractTrial`."""
+        del job
+        raise UsageError(f"`{type(self).__name__}` has no networks that can be tried out.")
+
     def memory(self, job: Job) -> "Memory | None":
         """What a job needs at the least, and what there is; `None` where that is not known."""
         del job

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from humboldt.training.base import (
 from humboldt.training.spans import outcome
 
 if TYPE_CHECKING:
+    from humboldt.training.checks import AbstractTrial
     from humboldt.training.ensemble.train import Ensemble, Pace, TrainedEnsemble
 
 BYTES_OF_SYMBOL = 10  # token and target of four bytes, two masks of one
@@ -80,6 +82,11 @@ class JaxEngine(AbstractEngine):
         if job.problem.has_own_examples:
             tokens = [size / len(job.members) for size in tokens]
         return pace.compilation + pace.token * float(np.mean(tokens)) * steps
+
+    def trial(self, job: Job) -> "AbstractTrial":
+        from humboldt.training.ensemble.trial import Trial
+
+        return Trial(make_ensemble(replace(job, members=job.members[:1])))
 
     def memory(self, job: Job) -> Memory:
         import jax

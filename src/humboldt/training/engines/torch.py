@@ -19,6 +19,7 @@ from humboldt.training.base import (
     Memory,
     engines,
 )
+from humboldt.training.checks import AbstractTrial
 from humboldt.training.spans import outcome
 
 if TYPE_CHECKING:
@@ -68,6 +69,12 @@ class TorchEngine(AbstractEngine):
         seconds *= mean_size(range(0, steps, max(1, steps // 8))) * steps * len(job.members)
         fresh = [training.fresh(member).module for member in job.members]
         return ModulePredictor(fresh, training.caller), seconds
+
+    def trial(self, job: Job) -> AbstractTrial:
+        from humboldt.training.pytorch.train import Trial
+
+        training = _training(job)
+        return Trial(training.fresh(job.members[0]).module, training)
 
     def memory(self, job: Job) -> Memory:
         training = _training(job)

@@ -17,12 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from humboldt.errors import RunError
-from humboldt.events import AbstractSink, Warned
 from humboldt.languages import Batch, ProblemKind
 from humboldt.training.base import AbstractProblem
-
-ROWS_CHECKED, STEPS_ADDED = 4, 3
-TOLERANCE = 1e-4  # of logits that ought to be the same
 
 
 class Caller:
@@ -90,61 +86,6 @@ class Caller:
         tokens, mask = self.tensor(batch.tokens), self.tensor(batch.mask)
         told = self.told(self.tensor(batch.targets))
         return self.logits(module, tokens, mask, told, self.tensor(batch.target_mask))
-
-    @torch.no_grad()
-    def check(self, module: nn.Module, sink: AbstractSink) -> None:
-        """Tries a module on a few rows before any time is spent on it: shapes, finite numbers, padding, causality."""
-        module.eval()
-        batch = self.problem.batch(0)
-        if self.problem.has_own_examples:
-            batch = Batch(*(getattr(batch, name)[0] for name in type(batch).__dataclass_fields__))
-        batch = Batch(*(getattr(batch, name)[:ROWS_CHECKED] for name in type(batch).__dataclass_fields__))
-        logits = self.of_batch(module, batch)
-        counts = self.tensor(batch.target_mask)
-        if not torch.isfinite(logits[counts]).all():
-            raise RunError(
-                f"{self.name}: an untrained module returned logits that are not finite numbers. Look for divisions "
-                "and logarithms of zero, and at masks of attention that leave nothing to attend to."
-            )
-        longer = batch.padded(batch.time + STEPS_ADDED, batch.target_time + (0 if self._has_two_axes else STEPS_ADDED))
-        again = self.of_batch(module, longer)[:, : logits.shape[1]]
-        change = float((again - logits)[counts].abs().max()) if counts.any() else 0.0
-        if change > TOLERANCE:
-            sink.send(
-                Warned(
-                    f"{self.name}: {STEPS_ADDED} more steps of padding change its answers by up to {change:.2g}. "
-                    "Results then depend on what else is in a batch. Use `mask` or `lengths` in `forward`."
-                )
-            )
-        self._check_causality(module, batch, logits)
-
-    @property
-    def _has_two_axes(self) -> bool:
-        return self.problem.start is not None
-
-    def _check_causality(self, module: nn.Module, batch: Batch, logits: Tensor) -> None:
-        """No answer may depend on what comes after it: on later symbols, or on the symbols that are asked for."""
-        if not self._has_two_axes and self.problem.kind is not ProblemKind.NEXT_SYMBOL:
-            return
-        tokens, mask = self.tensor(batch.tokens), self.tensor(batch.mask)
-        told, target_mask = self.told(self.tensor(batch.targets)), self.tensor(batch.target_mask)
-        changed = tokens if told is None else told
-        size = self.problem.input_size if told is None else self.problem.output_size
-        last = changed.shape[1] - 1
-        if last < 1 or size < 2:
-            return
-        changed = changed.clone()
-        changed[:, last] = (changed[:, last] + 1) % size
-        if told is None:
-            again = self.logits(module, changed, mask, None)
-        else:
-            again = self.logits(module, tokens, mask, changed, target_mask)
-        if float((again - logits)[:, :last].abs().max()) > TOLERANCE:
-            raise RunError(
-                f"{self.name}: its answers depend on symbols that come later, so it is told what it is asked for. "
-                "Each step may only use the steps up to itself: no bidirectional layers, and a causal mask in "
-                "attention (torch.nn.Transformer.generate_square_subsequent_mask)."
-            )
 
 
 def _parameters(module: nn.Module) -> set[str] | None:

@@ -15,14 +15,16 @@ import torch
 from torch import Tensor, nn
 
 from humboldt.checkpoints import Checkpoints
-from humboldt.errors import Interrupted
+from humboldt.errors import Interrupted, RunError
 from humboldt.events import AbstractSink, Progress, Warned
 from humboldt.languages import Batch
 from humboldt.training.base import MemberRecipe, Milestone, Recipe
+from humboldt.training.checks import AbstractTrial, answers
 from humboldt.training.pytorch.calling import Caller
-from humboldt.training.pytorch.steps import Examples, learning_rate_factor, optimiser_for, train_step
+from humboldt.training.pytorch.steps import Examples, batch_loss, learning_rate_factor, optimiser_for, train_step
 from humboldt.training.spans import prefetch, remark, spans
 
+STEPS_TIMED = 5  # of a module that is tried out
 SPAN_STEPS = 100  # of one member before the next one's turn
 
 
@@ -122,7 +124,7 @@ class Training:
         accuracy = loss.copy()
         done, records = self._resumed(checkpoints, sink, learners, loss, accuracy)
         if not done:
-            self.caller.check(learners[0].module, sink)
+            self._try_out(learners[0].module, sink)
         saved, saved_at = done, time.monotonic()
 
         def save() -> None:
@@ -169,6 +171,15 @@ class Training:
             steps=np.array([last for _, last in self.spans]),
             milestones=tuple(records),
         )
+
+    def _try_out(self, module: nn.Module, sink: AbstractSink) -> None:
+        """Padding that changes answers is told; other broken rules are an error."""
+        for finding in answers(Trial(module, self)):
+            if not finding.passed:
+                message = f"{self.caller.name}: {finding.text}. {finding.advice}"
+                if finding.check != "padding":
+                    raise RunError(message)
+                sink.send(Warned(message))
 
     def seconds_per_step(self, sample: int) -> float:
         """A measured estimate for one member, from a few steps that are thrown away."""
@@ -243,6 +254,34 @@ class Training:
             learners[:] = [self.fresh(member) for member in self.members]
             loss[:] = accuracy[:] = np.nan
             return 0, []
+
+
+class Trial(AbstractTrial):
+    """A module that is tried out."""
+
+    def __init__(self, module: nn.Module, training: Training) -> None:
+        self.module, self.training, self.problem = module, training, training.problem
+
+    @torch.no_grad()
+    def logits(self, batch: Batch) -> np.ndarray:
+        self.module.eval()
+        return self.training.caller.of_batch(self.module, batch).cpu().numpy()
+
+    def gradient_norm(self, batch: Batch) -> float:
+        self.module.train()
+        examples = Examples(*(self.training.caller.tensor(getattr(batch, name)) for name in Examples._fields))
+        with own_random(self.training.caller.device):
+            loss, _ = batch_loss(self.training.caller.of_batch(self.module, batch), examples, "mean")
+            loss.backward()
+        gradients = [p.grad for p in self.module.parameters() if p.grad is not None]
+        self.module.zero_grad()
+        return float(nn.utils.get_total_norm(gradients))
+
+    def parameters(self) -> int:
+        return sum(p.numel() for p in self.module.parameters() if p.requires_grad)
+
+    def seconds_per_step(self) -> float:
+        return self.training.seconds_per_step(STEPS_TIMED)
 
 
 def as_array(tensor: Tensor) -> np.ndarray:
