@@ -196,6 +196,9 @@ def run(
     experiment: Annotated[
         list[str], typer.Option("--experiment", help="Only this one, by its id in `humboldt plan`; may be repeated.")
     ] = [],  # noqa: B006
+    match_parameters: Annotated[
+        bool, typer.Option("--match-parameters", help="Give our models the number of parameters of your own one.")
+    ] = False,
     no_estimate: NoEstimate = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the plan and the estimated time, then exit.")
@@ -211,7 +214,7 @@ def run(
     if ray is None and (cores, gpus) != (None, None):
         raise UsageError("--cores and --gpus say what an experiment gets on a Ray cluster. Give --ray, too.")
     load_files(plugin)
-    study = _planned(suite, task, model, preset, seeds, set_, out, experiment)
+    study = _planned(suite, task, model, preset, seeds, set_, out, experiment, match_parameters=match_parameters)
     if not dry_run:
         study.store  # noqa: B018  an error now, not after the estimate, if the folder cannot be written
         if ray is None:
@@ -242,10 +245,12 @@ def _planned(
     assignments: Sequence[str],
     out: Path,
     experiments: Sequence[str] = (),
+    *,
+    match_parameters: bool = False,
 ) -> Study:
-    changes = parse_assignments(assignments)
     names = {"tasks": tasks, "models": models, "experiments": experiments}
-    return plan(suite, **names, preset=preset, seeds=seeds, settings=changes, out=out)
+    options = {"preset": preset, "seeds": seeds, "settings": parse_assignments(assignments), "out": out}
+    return plan(suite, **names, **options, match_parameters=match_parameters)  # pyright: ignore[reportArgumentType]
 
 
 @app.command()

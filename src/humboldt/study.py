@@ -21,6 +21,7 @@ from humboldt.events import AbstractSink, Event, Finished, Warned
 from humboldt.execution import AbstractExecutor, Here, Keep, Options, Outcome, Sinks
 from humboldt.identity import Evaluation, Member, canonical
 from humboldt.locks import Lock
+from humboldt.matching import matched
 from humboldt.outside_models import is_reference, register_reference
 from humboldt.plugins import load_installed
 from humboldt.report.tables import as_text
@@ -292,6 +293,7 @@ def plan(
     settings: Mapping[str, Any] | None = None,
     out: str | Path = "results",
     experiments: str | Sequence[str] = (),
+    match_parameters: bool = False,
 ) -> Study:
     """A study, ready to run. Names and values are checked before anything is written.
 
@@ -302,6 +304,7 @@ def plan(
     - `seeds`: how many seeds each experiment has. `settings`: changes, as `--set` makes them on the command line.
     - `out`: the folder of the results.
     - `experiments`: ids, as `humboldt plan` lists them; all experiments if there are none.
+    - `match_parameters`: whether our models are given hidden sizes that make them as large as your own.
     """
     load_installed()
     named = tuple(register_reference(name) if is_reference(name) else name for name in _names("models", models))
@@ -309,9 +312,22 @@ def plan(
     if not isinstance(out, str | Path) or not str(out):
         raise UsageError(f"out={out!r} is not a folder. Give a path, e.g. out='results'.")
     its_suite = suites.get(suite)
+    if match_parameters:
+        request = replace(request, of_models=_matched(its_suite, request))
     study = Study(its_suite, request, tuple(its_suite.plan(request)), Path(out))
     ids = _names("experiments", experiments)
     return study.only(ids) if ids else study
+
+
+def _matched(suite: AbstractSuite, request: Request) -> Mapping[str, Mapping[str, Any]]:
+    own = [name for name in request.models if is_reference(name)]
+    others = [name for name in request.models if not is_reference(name)]
+    if len(own) != 1 or not others:
+        raise UsageError(
+            "--match-parameters gives our models the size of yours. Name one model of your own and at least one of "
+            "ours, e.g. --model my_file.py:GRU --model lstm."
+        )
+    return matched(suite, request, own[0], others)
 
 
 def _names(argument: str, value: Any) -> tuple[str, ...]:

@@ -460,6 +460,24 @@ def test_a_network_is_checked_before_it_is_trained(place: str, on: str, lines: l
     assert "FAILED" not in done.stdout and all(line in done.stdout for line in [*lines, "parameters: "])
 
 
+def test_our_models_are_given_the_size_of_a_users_own(tmp_path: Path):
+    own = f"{EXAMPLES / 'pytorch_gru.py'}:GRU"
+    options: dict[str, Any] = {"tasks": "parity_check", "match_parameters": True}
+    study = humboldt.plan("chomsky", models=[own, "rnn", "lstm"], **options)
+    sizes = {}
+    for experiment in study.experiments:
+        parts = study.suite.restore(experiment.training, experiment.evaluations[0])
+        engine = study.suite.engine(parts.contender)
+        sizes[experiment.training.model] = engine.parameters(study.suite.job(parts, experiment.members))
+    goal = sizes.pop("pytorch_gru.py:GRU")
+    assert set(sizes) == {"rnn", "lstm"} and all(abs(size / goal - 1) < 0.02 for size in sizes.values())
+    for models in ([own], ["rnn"]):
+        with pytest.raises(UsageError, match="Name one model of your own and at least one of ours"):
+            humboldt.plan("chomsky", models=models, **options)
+    with pytest.raises(UsageError, match="has no setting hidden_size"):
+        humboldt.plan("chomsky", models=[own, "transformer_encoder"], **options)
+
+
 def test_factories_and_compilation_are_settings(tmp_path: Path):
     make: Callable[..., nn.Module] = lambda input_size, output_size, hidden_size=4: LSTM(  # noqa: E731
         input_size, output_size, hidden_size

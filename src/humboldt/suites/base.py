@@ -87,13 +87,15 @@ class Preset:
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for. Empty `tasks` or `models` mean: those of the preset."""
+    """What the user asked for. Empty `tasks` or `models` mean: those of the preset. `of_models` are settings of one
+    model each."""
 
     tasks: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     preset: str = "quick"
     seeds: int | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    of_models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -395,7 +397,8 @@ class AbstractSuite(ABC):
             changes["seeds"] = request.seeds
         experiments = []
         for task, model in cells:
-            planned = list(self.trainings(task, model, preset, changes))
+            own = request.of_models.get(model, {})
+            planned = list(self.trainings(task, model, preset, {**changes, **own}))
             several = _differing([training.flat for training, _ in planned])
             for training, protocol in planned:
                 evaluations = tuple(self.evaluations(protocol, task))

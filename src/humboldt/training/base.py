@@ -284,6 +284,11 @@ class AbstractEngine(ABC):
         del job
         return None
 
+    def parameters(self, job: Job) -> int:
+        """How many numbers of one member are trained."""
+        del job
+        raise UsageError(f"`{type(self).__name__}` has no networks of a fixed size.")
+
     def trial(self, job: Job) -> Any:
         """An untrained network that can be tried out; see `humboldt.training.checks.AbstractTrial`."""
         del job

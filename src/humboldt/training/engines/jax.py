@@ -88,13 +88,16 @@ class JaxEngine(AbstractEngine):
 
         return Trial(make_ensemble(replace(job, members=job.members[:1])))
 
-    def memory(self, job: Job) -> Memory:
+    def parameters(self, job: Job) -> int:
         import jax
 
+        shapes = jax.eval_shape(lambda: build(job, jax.random.key(0)))
+        return sum(leaf.size for leaf in jax.tree.leaves(shapes) if hasattr(leaf, "size"))
+
+    def memory(self, job: Job) -> Memory:
         from humboldt.training.ensemble.train import CHUNK_STEPS
 
-        shapes = jax.eval_shape(lambda: build(job, jax.random.key(0)))
-        numbers = sum(leaf.size for leaf in jax.tree.leaves(shapes) if hasattr(leaf, "size"))
+        numbers = self.parameters(job)
         kept = 2 if job.recipe.optimiser == "sgd" else 4  # weights and gradient; two moments of Adam
         symbols = job.problem.batch_size * job.problem.longest * min(CHUNK_STEPS, job.recipe.steps)
         return Memory(BYTES_OF_SYMBOL * symbols, 4 * kept * numbers, _available())

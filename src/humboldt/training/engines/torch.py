@@ -76,12 +76,12 @@ class TorchEngine(AbstractEngine):
         training = _training(job)
         return Trial(training.fresh(job.members[0]).module, training)
 
+    def parameters(self, job: Job) -> int:
+        return self.trial(job).parameters()
+
     def memory(self, job: Job) -> Memory:
-        training = _training(job)
-        module = training.fresh(job.members[0]).module
-        numbers = sum(parameter.numel() for parameter in module.parameters())
         kept = 2 if job.recipe.optimiser == "sgd" else 4  # weights and gradient; two moments of Adam
-        return Memory(0, 4 * kept * numbers, _available(training.caller))
+        return Memory(0, 4 * kept * self.parameters(job), _available(_training(job).caller))
 
     def environment(self) -> dict[str, str]:
         import torch
