@@ -3,7 +3,9 @@
 `HUMBOLDT_TORCH_PYTHON` and `HUMBOLDT_LM_EVAL_PYTHON` name the Python of an environment that is there already.
 """
 
+import importlib.util
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,9 +22,11 @@ def without_jax(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def with_torch(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same with PyTorch and `transformers`."""
+    """One with PyTorch and `transformers`: ours, unless it is an installation without them."""
     if "HUMBOLDT_TORCH_PYTHON" in os.environ:
         return Path(os.environ["HUMBOLDT_TORCH_PYTHON"])
+    if all(importlib.util.find_spec(name) for name in ("torch", "transformers")):
+        return Path(sys.executable)
     python = environment_upon(tmp_path_factory.mktemp("torch"), request.getfixturevalue("without_jax"))
     install(python, *TORCH)
     return python
@@ -33,7 +37,6 @@ def with_lm_eval(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
     """The same with lm-evaluation-harness, which brings some 87 packages."""
     if "HUMBOLDT_LM_EVAL_PYTHON" in os.environ:
         return Path(os.environ["HUMBOLDT_LM_EVAL_PYTHON"])
-    others = [request.getfixturevalue(name) for name in ("with_torch", "without_jax")]
-    python = environment_upon(tmp_path_factory.mktemp("lm_eval"), *others)
+    python = environment_upon(tmp_path_factory.mktemp("lm_eval"), request.getfixturevalue("without_jax"))
     install(python, *LM_EVAL, *TORCH, PIP_CONSTRAINT="")  # it has opinions of its own about versions
     return python
