@@ -303,8 +303,9 @@ class AbstractSuite(ABC):
     def measured(self, cell: Cell) -> list[Measured]:
         """What the members of a cell have, of which statistics are told; the first is the headline."""
         values = tuple(value for value, _, _ in cell.finished(self.headline))
-        setting = " ".join([str(cell.heading), *map(settings.words, cell.place)])
-        return [Measured(self.headline, setting, values)] if values else []
+        several = len(self.evaluations(self.protocol(), cell.task)) > 1
+        names = [*map(settings.words, cell.place), *([cell.scores[0].evaluation.name] if several else [])]
+        return [Measured(self.headline, " ".join([str(cell.heading), *names]), values)] if values else []
 
     def glance(self, cells: Sequence[Cell]) -> Glance | None:
         """The cells of one model under one heading, in a word."""
