@@ -252,9 +252,9 @@ def test_show(shown: Path, call: Call):
     assert list(records[0]) == [
         *("suite", "task", "model", "setting", "measure", "statistic", "value", "members", "published")
     ]
-    assert len(records) == 10 and records[0]["published"] == 100.0 and records[0]["members"] == 2
+    assert len(records) == 24 and records[0]["published"] == 100.0 and records[0]["members"] == 2
     lines = call("show", str(shown), "--csv", "--suite", "chomsky").out.splitlines()
-    assert lines[0].startswith("suite,task,model") and len(lines) == 11
+    assert lines[0].startswith("suite,task,model") and len(lines) == 25
     assert call("show", str(shown), "--suite", "bliss").out == "No results yet.\n"
     assert call("show", str(shown), "--failures").out == "Nothing has failed.\n"
     only = call("show", str(shown), "--task", "even_pairs", "--model", "rnn", "--preset", "quick")
