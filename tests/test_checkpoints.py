@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from humboldt import checkpoints
-from humboldt.checkpoints import Checkpoints, Damaged, read, write
+from humboldt.checkpoints import Checkpoints, Damaged, Superseded, begin_attempt, last_attempt, read, write
 from humboldt.errors import MissingExtra
 
 ARRAYS = {
@@ -262,3 +262,38 @@ def test_killed_at_any_moment_there_is_a_whole_checkpoint(tmp_path: Path):
 def test_it_needs_no_jax():
     code = "import sys, humboldt.checkpoints; sys.exit('jax' in sys.modules or 'ml_dtypes' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_later_attempt_goes_on_from_an_earlier_one_and_is_newer_however_little_it_has_done(tmp_path: Path):
+    first = Checkpoints(tmp_path, attempt=begin_attempt(tmp_path))
+    first.save(500, {"x": np.array([1.0])})
+    second = Checkpoints(tmp_path, attempt=begin_attempt(tmp_path))
+    assert (first.attempt, second.attempt) == (1, 2) and second.latest().done == 500
+    second.save(100, {"x": np.array([2.0])})
+    found = Checkpoints(tmp_path).latest()
+    assert found.done == 100 and found.arrays["x"] == 2.0
+
+
+def test_a_forgotten_process_can_neither_replace_nor_remove_what_a_later_one_saves(tmp_path: Path):
+    forgotten = Checkpoints(tmp_path, attempt=begin_attempt(tmp_path))
+    forgotten.save(10, {"x": np.zeros(1)})
+    later = Checkpoints(tmp_path, attempt=begin_attempt(tmp_path))
+    later.save(20, {"x": np.ones(1)})
+    before = sorted(path.name for path in tmp_path.iterdir())
+    for saved in (forgotten, forgotten.part("search-1")):
+        with pytest.raises(Superseded, match="Another process has taken over"):
+            saved.save(30, {"x": np.zeros(1)})
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    later.part("search-1").save(5, {"x": np.ones(1)})
+    assert later.part("search-1").latest().done == 5
+    later.remove()
+    with pytest.raises(Superseded):  # the work is done: nothing is left behind
+        forgotten.save(40, {"x": np.zeros(1)})
+
+
+def test_attempts_that_begin_at_once_have_numbers_of_their_own(tmp_path: Path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(8) as pool:
+        numbers = list(pool.map(lambda _: begin_attempt(tmp_path / "new"), range(40)))
+    assert sorted(numbers) == list(range(1, 41)) and last_attempt(tmp_path / "new") == 40

@@ -158,3 +158,20 @@ def test_halves_are_all_members_once(count: int, sizes: list[int]):
     parts = halves(experiment)
     assert [len(part.members) for part in parts] == sizes
     assert [member for part in parts for member in part.members] == list(experiment.members)
+
+
+def test_an_experiment_has_as_many_cores_as_the_executor_says(clockwork: Clockwork, tmp_path: Path):
+    seen = []
+    clockwork.on_train = lambda job: seen.append(job.cores)
+    for number, cores in enumerate((None, 3)):
+        execute(planned(1), Options(tmp_path / str(number), cores=cores), Recording())
+    assert seen == [None, 3]
+
+
+def test_who_may_be_forgotten_numbers_checkpoints_and_whoever_goes_on_does_too(clockwork: Clockwork, tmp_path: Path):
+    remote, here = Options(tmp_path, can_be_forgotten=True), Options(tmp_path)
+    (first,) = [execute(planned(1), remote, Recording())]
+    assert first.checkpoints is not None
+    assert [path.name for path in first.checkpoints.glob("*.ckpt")] == ["done-000000001-attempt-0001.ckpt"]
+    execute(planned(1), here, Recording())
+    assert checkpoints.last_attempt(first.checkpoints) == 2 and clockwork.trained == [1]
