@@ -52,9 +52,11 @@ ALLOWED: dict[str, set[str]] = {
     "suites": {*BOTTOM, *KNOWLEDGE, "report", "store", "training"} - {"models", "mdl"},  # only engines know networks
     "plugins": {*BOTTOM, "languages"},  # what it registers with, it imports when it is called
     "execution": {*BOTTOM, "store", "suites", "training"},
+    "matching": {*BOTTOM, "suites"},
     "study": {
         *BOTTOM,
         *("_progress", "estimates", "execution", "locks", "outside_models", "plugins", "report", "store", "suites"),
+        "matching",
     },
     "inspection": {*BOTTOM, "languages", "report", "suites", "training"},
     "kept": {*BOTTOM, "inspection", "plugins", "report", "store", "suites"},
