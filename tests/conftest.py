@@ -37,6 +37,8 @@ if "HUMBOLDT_TESTS_CACHE" not in os.environ:
     )
     atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
 
+collect_ignore = ["fault_plugin.py"]  # it registers a suite, which tests give to processes of their own
+
 MOST_BYTES = 1.5e9  # of one process, before it forgets what it has compiled
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")

@@ -90,8 +90,8 @@ def expected_best(values: Sequence[float], fewer: int) -> float:
     The mean over all choices of `fewer` of the values without repetition, which is unbiased (Tang et al. 2020, Showing
     your work doesn't always work); drawing with repetition, as Dodge et al. (2019) do, is biased towards less.
 
-    >>> expected_best([0.0, 0.5, 1.0], 1), expected_best([0.0, 0.5, 1.0], 2), expected_best([0.0, 0.5, 1.0], 3)
-    (0.5, 0.8333333333333334, 1.0)
+    >>> [round(expected_best([0.0, 0.5, 1.0], fewer), 6) for fewer in (1, 2, 3)]
+    [0.5, 0.833333, 1.0]
     """
     ordered = np.sort(np.asarray(values, float))
     total = len(ordered)

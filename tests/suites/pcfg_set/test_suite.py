@@ -227,4 +227,4 @@ def test_training_goes_on_where_it_stopped(tmp_path: Path):
 
 
 def test_it_is_a_suite():
-    assert isinstance(SUITE, PcfgSet) and SUITE.tasks() == list(TESTS) and len(SUITE.models()) == 3
+    assert isinstance(SUITE, PcfgSet) and SUITE.tasks() == list(TESTS) and len(SUITE.contenders) == 3
