@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from suite_support import Recording, result, results_of, run_one, scores_of
 
+import humboldt
 from humboldt.errors import UsageError
 from humboldt.languages import Batch
 from humboldt.measures.bias import uniform_nats
@@ -180,3 +181,13 @@ def test_data():
 def test_data_that_cannot_be_had(request_: dict[str, str], words: str):
     with pytest.raises(UsageError, match=words):
         data("count_or_memorization", **request_)
+
+
+@pytest.mark.slow
+def test_the_quick_preset_shows_who_counts_and_who_memorizes(tmp_path: Path):
+    """At hidden size 128 and l = 40, as in Table 4a: 0.84, 1.00, 0.91."""
+    learners = {"lstm_s2s_no_att": ("count", 0.5), "cnn_s2s": ("mem", 0.8), "transformer": ("mem", 0.8)}
+    study = humboldt.run("bias", tasks="count_or_memorization", models=list(learners), out=tmp_path, progress=False)
+    shares = {(r["model"], r["measure"]): r["value"] for r in study.records() if r["statistic"] == "share"}
+    for model, (rule, least) in learners.items():
+        assert shares[model, f"FPA-{rule}"] >= least
