@@ -225,6 +225,12 @@ class _Live:
         self._bars.stop()
 
 
+def _is_notebook() -> bool:
+    """Whether this process is the kernel of a notebook; to have loaded the packages of one is not enough."""
+    get_shell = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    return get_shell is not None and hasattr(get_shell(), "kernel")
+
+
 @contextmanager
 def progress(total: int = 1, seconds: Mapping[str, float] | None = None) -> Iterator[View]:
     """Live lines if stderr is a terminal, plain ones otherwise.
@@ -234,7 +240,7 @@ def progress(total: int = 1, seconds: Mapping[str, float] | None = None) -> Iter
     - `total`: how many experiments there are. `seconds`: estimates of what they take, by name.
     """
     study = _Study(total, seconds)
-    if "ipykernel" in sys.modules:  # a notebook shows stderr as if something had gone wrong
+    if _is_notebook():  # which shows stderr as if something had gone wrong
         yield _Lines(study, sys.stdout)
         return
     if not sys.stderr.isatty():

@@ -437,7 +437,7 @@ def test_an_edited_file_is_trained_again(tmp_path: Path):
 def test_wrong_references_are_answered(tmp_path: Path):
     wrong: list[tuple[str, str]] = [
         (f"{tmp_path}/none.py:GRU", "there is no file"),
-        (f"{EXAMPLES / 'pytorch_gru.py'}:LSTM", "has nothing named 'LSTM'. It has: .*GRU"),
+        (f"{EXAMPLES / 'pytorch_gru.py'}:LSTM", "No attribute of .* named 'LSTM'. Known: .*GRU"),
         (f"{EXAMPLES / 'pytorch_gru.py'}:EncoderDecoder", "is for sequence to sequence, and the suite chomsky"),
     ]
     for reference, message in wrong:
