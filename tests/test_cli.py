@@ -19,6 +19,7 @@ from suite_support import write_schema_1
 
 from humboldt import cli
 from humboldt.settings import parse_assignments
+from humboldt.suites import suites
 
 SETTINGS = {
     "steps": "1200",
@@ -405,3 +406,9 @@ def test_check_says_how_somebody_elses_task_differs(tmp_path: Path, call: Call):
 def test_assignments():
     assert parse_assignments([" steps = 3 ", "a=b=c", "empty="]) == {"steps": "3", "a": "b=c", "empty": ""}
     assert parse_assignments(["steps=3", "steps=3"]) == {"steps": "3"}
+
+
+def test_the_demo_has_something_of_every_suite(tmp_path: Path):
+    studies = cli.demo_studies(tmp_path)
+    assert [study.suite.name for study in studies] == suites.names()
+    assert all(study.experiments for study in studies)
