@@ -98,3 +98,9 @@ def test_attention_has_tokens_on_both_sides():
     (figure,) = inside._pictures("attention", internal, ["a", "b", "b", "∅"])
     assert figure.panel == "panel" and len({row["panel"] for row in figure.rows}) == 6
     assert set(figure.y.order) == set(figure.x.order) == {"0 a", "1 b", "2 b", "3 ∅"}
+
+
+def test_a_task_whose_examples_follow_from_its_settings_is_looked_into(tmp_path: Path):
+    fill(tmp_path, "bias", "hierarchical_or_linear", "cnn_s2s", {"hidden_size": 4, "description_length": False})
+    members, _ = look_inside(tmp_path, 1)
+    assert any("hierarchical_or_linear" in member.title for member in members)

@@ -120,7 +120,7 @@ def _shortened(symbols: Sequence[str], most: int = 48) -> str:
 def _inside(member: KeptMember) -> Inside:
     """One member with a string that was worked by hand, and with many others."""
     strings, known = _strings(member), set(member.problem.symbols)
-    by_hand = [tuple(source.split()) for source, _ in type(member.parts.task).examples]
+    by_hand = [tuple(source.split()) for source, _ in member.parts.task.examples]
     by_hand = [symbols for symbols in by_hand if symbols and set(symbols) <= known] or strings[:1]
     if not by_hand:
         raise UsageError(f"There is no string to ask {member.title} about.")
