@@ -60,3 +60,10 @@ def test_the_page_of_many_members_is_as_quick_and_small_as_its_record():
     assert record["members"] >= 20_000 and record["wall_seconds"] < 30 and record["page_megabytes"] < 10
     assert f"{record['members']:,} members" in text and f"{record['wall_seconds']} s" in text
     assert f"{record['processor_seconds']} s of processor time" in text and f"{record['page_megabytes']} MB" in text
+
+
+def test_our_loop_around_a_module_costs_what_the_record_says():
+    record = load("benchmarks/records/torch_loop-cpu.json")
+    text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    assert len(record["rounds"]) >= 10 and record["median_ratio"] <= 1.05
+    assert f"Ours takes {record['median_ratio']:.3f} times as long" in text
