@@ -80,6 +80,13 @@ class Classifier(nn.Module):
         outputs, _ = self.lstm(self.embedding(tokens))
         return self.readout(outputs[torch.arange(len(tokens)), lengths - 1])
 
+    def copy(self, network: Any) -> None:
+        own, (cell,) = dict(self.named_parameters()), network.cells
+        for name, layer in (("ih", cell.input), ("hh", cell.recurrent)):
+            own[f"lstm.weight_{name}_l0"].data, own[f"lstm.bias_{name}_l0"].data = gates(layer)
+        self.embedding.weight.data = t(network.embedding.weight)
+        self.readout.weight.data, self.readout.bias.data = t(network.readout.weight).T, t(network.readout.bias)
+
 
 class EncoderDecoder(nn.Module):
     """Ours, `lstm_s2s` without attention, in PyTorch."""
@@ -127,9 +134,14 @@ def job_of(suite: str, task: str, model: str, **settings: Any) -> Job:
 
 
 RATES = {"learning_rates": (1e-3,)}
+SMALL_SPLITS = {"train": 64, "validation": 4, "test": 4, "long": 4, "batch_size": 16, "lengths": (4, 8)}
 CASES: dict[str, tuple[str, str, str, type, dict[str, Any]]] = {
     "chomsky": ("chomsky", "reverse_string", "torch_lstm", LSTM, {**RATES, "batch_size": 8, "train_lengths": (1, 4)}),
     "bliss": ("bliss", "an_bn", "lstm", LSTM, {"factors": (4,), "penalties": ("none",), "hidden_size": 8}),
+    "syntax": (
+        *("syntax", "adj_n_np", "lstm", Classifier),
+        {**SMALL_SPLITS, "terminals": (2,), "hidden_size": 8, "embedding_size": 6, "num_layers": 1},
+    ),
     "pcfg_set": (
         *("pcfg_set", "task_accuracy", "lstm_s2s_plain", EncoderDecoder),
         {"size": 200, "letters": 40, "deepest": 2, "epochs": 2, "batch_size": 32},
