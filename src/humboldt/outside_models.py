@@ -152,11 +152,11 @@ class ModuleMaker(_Maker):
     )
     compile: bool = setting(False, "whether torch.compile is used")
 
-    def make(self, input_size: int, output_size: int) -> Any:
+    def make(self, input_size: int, output_size: int, *, num_symbols: int) -> Any:
         """The module, freshly initialised."""
         from torch import nn
 
-        made = self._made({"input_size": input_size, "output_size": output_size, "num_symbols": input_size})
+        made = self._made({"input_size": input_size, "output_size": output_size, "num_symbols": num_symbols})
         if not isinstance(made, nn.Module):
             raise RunError(
                 f"{self.title} made a {type(made).__name__}, which is no torch.nn.Module. A JAX network needs a "

@@ -168,7 +168,7 @@ def jobs(name: str) -> tuple[Job, Job, nn.Module]:
     shared = {key: value for key, value in shared.items() if key not in ("bidirectional", "toolkit")}
     theirs = job_of(suite, task, registered(module), **shared)
     theirs = replace(ours, model=theirs.model)
-    made = theirs.model.make(ours.problem.input_size, ours.problem.output_size)
+    made = theirs.model.make(ours.problem.input_size, ours.problem.output_size, num_symbols=ours.problem.num_symbols)
     made.copy(build(ours, jax.random.key(ours.members[0].seed)))
     return ours, theirs, made
 
@@ -496,6 +496,6 @@ def test_factories_and_compilation_are_settings(tmp_path: Path):
     )
     name = register_model("test_torch.py:make", make)
     job = job_of("chomsky", "parity_check", name, learning_rates=(1e-3,), hidden_size=5, device="cpu")
-    assert job.model.make(3, 2).lstm.hidden_size == 5 and job.model.on_device().type == "cpu"
+    assert job.model.make(3, 2, num_symbols=2).lstm.hidden_size == 5 and job.model.on_device().type == "cpu"
     with pytest.raises(UsageError, match="device=cuda: PyTorch sees no GPU here"):
         job_of("chomsky", "parity_check", name, learning_rates=(1e-3,), device="cuda").model.on_device()

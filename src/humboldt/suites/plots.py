@@ -7,11 +7,12 @@ import numpy as np
 
 from humboldt.report.figures import FAMILY, MODEL, MOST_ROWS, AnyFigure, Axis, Figure, Kind, Row
 from humboldt.settings import words
-from humboldt.suites.cells import Cell
+from humboldt.suites.cells import Cell, Measured
 
 if TYPE_CHECKING:
     from humboldt.suites.base import AbstractSuite
 
+DIGITS = 4  # of a member's number in a figure
 MOST_CLOUD = 2_000  # members in a cloud; of more, the best, the worst and others at equal distances are shown
 
 
@@ -20,16 +21,20 @@ def named(suite: "AbstractSuite", model: str) -> dict[str, str]:
     return {MODEL: suite.contender(model).title, FAMILY: suite.family(model)}
 
 
+def member_rows(suite: "AbstractSuite", cell: Cell, found: Measured, place: str) -> list[dict[str, Any]]:
+    """A row for each member of a cell, for a cloud; `found` is what was measured of them."""
+    about: dict[str, Any] = {**named(suite, cell.model), "place": place, "of": len(found.values)}
+    about |= {} if found.published is None else {"published": found.published}
+    return [{**about, "value": round(value, DIGITS)} for value in found.values]
+
+
 def clouds(suite: "AbstractSuite", cells: Sequence[Cell]) -> list[AnyFigure]:
     """Every member, in the place of the maximum alone: one figure for each measure."""
     rows: dict[str, list[dict[str, Any]]] = {}
     for cell in cells:
-        for measured in suite.measured(cell):
-            place = ", ".join([cell.task, *map(words, cell.place)]) if cell.place else cell.task
-            about = {**named(suite, cell.model), "place": place, "of": len(measured.values)}
-            about |= {} if measured.published is None else {"published": measured.published}
-            own = rows.setdefault(measured.measure, [])
-            own += [{**about, "value": value} for value in measured.values]
+        place = ", ".join([cell.task, *map(words, cell.place)]) if cell.place else cell.task
+        for found in suite.measured(cell):
+            rows.setdefault(found.measure, []).extend(member_rows(suite, cell, found, place))
     return [cloud(measure, found) for measure, found in rows.items()]
 
 

@@ -7,7 +7,7 @@ from humboldt.report.figures import FAMILY, MODEL, AnyFigure, Axis, Figure, Kind
 from humboldt.report.words import counted
 from humboldt.suites.cells import Cell, Glance
 from humboldt.suites.chomsky.tables import SOLVED, is_solved, measured, scores
-from humboldt.suites.plots import best_and_band, cloud, named
+from humboldt.suites.plots import best_and_band, cloud, member_rows, named
 
 if TYPE_CHECKING:
     from humboldt.suites.chomsky import Chomsky
@@ -70,18 +70,7 @@ def _place(cell: Cell) -> str:
 
 
 def _members(suite: "Chomsky", cells: Sequence[Cell]) -> Figure | None:
-    rows = [
-        {
-            **named(suite, cell.model),
-            "place": _place(cell),
-            "value": round(value, 3),
-            "of": len(found.values),
-            **({} if found.published is None else {"published": found.published}),
-        }
-        for cell in cells
-        for found in measured(cell)
-        for value in found.values
-    ]
+    rows = [row for cell in cells for found in measured(cell) for row in member_rows(suite, cell, found, _place(cell))]
     about = "One point for each trained member. Tables show the highest one; here is what it was chosen from."
     rules = ((SOLVED, "solved"),)
     if not rows:

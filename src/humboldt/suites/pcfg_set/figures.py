@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from humboldt.report.figures import AnyFigure, Axis, Figure, Kind
 from humboldt.suites.cells import Cell, Glance
 from humboldt.suites.pcfg_set.records import main_measure, measured, measures_of, results, test_of, values_of
-from humboldt.suites.plots import cloud, mean_and_interval, named
+from humboldt.suites.plots import cloud, mean_and_interval, member_rows, named
 
 if TYPE_CHECKING:
     from humboldt.suites.pcfg_set import PcfgSet
@@ -35,18 +35,11 @@ def figures(suite: "PcfgSet", cells: Sequence[Cell]) -> list[AnyFigure]:
 
 
 def _members(suite: "PcfgSet", cells: Sequence[Cell]) -> Figure | None:
-    rows = [
-        {
-            **named(suite, cell.model),
-            "place": ", ".join([test_of(cell), *(f"{100 * rate:g}%" for rate in cell.place)]),
-            "value": round(value, 4),
-            "of": len(found.values),
-            **({} if found.published is None else {"published": found.published}),
-        }
-        for cell in cells
-        for found in measures_of(cell)
-        for value in found.values
-    ]
+    rows = []
+    for cell in cells:
+        place = ", ".join([test_of(cell), *(f"{100 * rate:g}%" for rate in cell.place)])
+        for found in measures_of(cell):
+            rows += member_rows(suite, cell, found, place)
     if not rows:
         return None
     return cloud("tests", rows, title="Every member in every test", y="Accuracy or consistency", domain=SHARE)

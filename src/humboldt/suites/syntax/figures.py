@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from humboldt.report.figures import FAMILY, MODEL, AnyFigure, Axis, Figure, Kind
 from humboldt.report.words import counted
 from humboldt.suites.cells import Cell, Glance
-from humboldt.suites.plots import best_and_band, cloud, named
+from humboldt.suites.plots import best_and_band, cloud, member_rows, named
 from humboldt.suites.syntax.tables import CAPTURED, SPLIT_TITLES, best_shortcut, is_captured, measured, percents
 
 if TYPE_CHECKING:
@@ -101,17 +101,10 @@ def _lengths(suite: "Syntax", cells: Sequence[Cell]) -> Figure | None:
 
 
 def _members(suite: "Syntax", cells: Sequence[Cell]) -> Figure:
-    rows = [
-        {
-            **named(suite, cell.model),
-            "place": f"{cell.task}, {cell.place[0]}, {SPLIT_TITLES[found.measure].split('-')[0]}",
-            "value": round(value, 3),
-            "of": len(found.values),
-            **({} if found.published is None else {"published": found.published}),
-        }
-        for cell in cells
-        for found in measured(cell)
-        for value in found.values
-    ]
+    rows = []
+    for cell in cells:
+        for found in measured(cell):
+            place = f"{cell.task}, {cell.place[0]}, {SPLIT_TITLES[found.measure].split('-')[0]}"
+            rows += member_rows(suite, cell, found, place)
     title = "Every member, in and out of distribution"
     return cloud("accuracies", rows, title=title, y=ACCURACY, rules=CHANCE, domain=PERCENT)

@@ -115,7 +115,7 @@ def _training(job: Job) -> "Training":
     caller = Caller(model.title, problem, model.on_device())
 
     def make() -> Any:
-        return model.make(problem.input_size, problem.output_size)
+        return model.make(problem.input_size, problem.output_size, num_symbols=problem.num_symbols)
 
     return Training(make, job.members, job.recipe, caller, compiled=model.compile)
 

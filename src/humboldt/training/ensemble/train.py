@@ -20,7 +20,7 @@ from humboldt.training.ensemble.members import pad_members, stack_weights
 from humboldt.training.ensemble.named import from_named, to_named
 from humboldt.training.ensemble.steps import Chunk, Curve, Learners, MemberValues, Work, train_chunk, transformation
 from humboldt.training.ensemble.stream import buckets_for, make_chunk
-from humboldt.training.spans import prefetch, spans
+from humboldt.training.spans import prefetch, remark, spans
 
 CHUNK_STEPS = 100  # training steps per call of the compiled program
 
@@ -256,13 +256,8 @@ class Ensemble:
             return 0, fresh, []
 
     def _progress(self, step: int, learners: Learners, curve: Curve, index: int) -> Progress:
-        alive = np.asarray(learners.diverged_at) < 0
-        loss, accuracy = (
-            float(values[alive, index].mean()) if alive.any() else float("nan")
-            for values in (np.asarray(curve.loss), np.asarray(curve.accuracy))
-        )
-        remark = f"loss {loss:.3f}, accuracy {100 * accuracy:.1f}%"
-        return Progress("training", step, self.recipe.steps, remark)
+        now = (np.asarray(values)[:, index] for values in (curve.loss, curve.accuracy))
+        return Progress("training", step, self.recipe.steps, remark(*now, np.asarray(learners.diverged_at)))
 
     def _better(self, best: Best | None, learners: Learners, score: np.ndarray | None) -> Best | None:
         if best is None or score is None:
