@@ -256,8 +256,9 @@ class Ensemble:
             return 0, fresh, []
 
     def _progress(self, step: int, learners: Learners, curve: Curve, index: int) -> Progress:
-        now = (np.asarray(values)[:, index] for values in (curve.loss, curve.accuracy))
-        return Progress("training", step, self.recipe.steps, remark(*now, np.asarray(learners.diverged_at)))
+        loss, accuracy = (np.asarray(values)[:, index] for values in (curve.loss, curve.accuracy))
+        said = remark(loss, accuracy, np.asarray(learners.diverged_at))
+        return Progress("training", step, self.recipe.steps, said)
 
     def _better(self, best: Best | None, learners: Learners, score: np.ndarray | None) -> Best | None:
         if best is None or score is None:
