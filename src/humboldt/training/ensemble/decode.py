@@ -1,5 +1,6 @@
 """What sequence-to-sequence members say by themselves, and how likely they find what others say."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -68,25 +69,38 @@ def _greedy(
 def greedy_outputs(
     weights: PyTree, static: PyTree, batch: Batch, *, start: int, end: int, longest: int
 ) -> Int[np.ndarray, "member batch time"]:
-    """At most `longest` symbols for each source. From the end symbol on, all is the end symbol.
+    """At most `longest` symbols for each source. From the end symbol on, all is the end symbol."""
+
+    def decode(source: Array, mask: Array, cap: int) -> Array:
+        return _greedy(weights, static, source, mask, start, end, cap)
+
+    return in_growing_room(decode, batch, end=end, longest=longest)
+
+
+def in_growing_room(
+    decode: Callable[[Array, Array, int], Array], batch: Batch, *, end: int, longest: int
+) -> Int[np.ndarray, "member batch time"]:
+    """Outputs for the sources of a batch. `decode` is given sources, their mask and for how many symbols there is room.
 
     Most outputs are short, and room for a long one costs memory and time at every symbol. So there is little room at
     first, and rows that some member has not ended by then are decoded again with more.
     """
-    count = jax.tree.leaves(weights)[0].shape[0]
-    outputs = np.full((count, len(batch.tokens), longest), end, np.int32)
+    outputs = None
     left, cap = np.arange(len(batch.tokens)), min(SHORTEST_CAP, longest)
     padded = batch.padded(_grown(SHORTEST_SOURCE, 2, batch.time), batch.target_time)
     fewest = FEWEST_ROWS["cpu" if jax.default_backend() == "cpu" else "accelerator"]
     while len(left):
         rows = np.resize(left, _grown(fewest, 4, len(left)))
         source, mask = jnp.asarray(padded.tokens[rows]), jnp.asarray(padded.mask[rows])
-        said = np.asarray(_greedy(weights, static, source, mask, start, end, cap))[:, : len(left)]
+        said = np.asarray(decode(source, mask, cap))[:, : len(left)]
+        if outputs is None:
+            outputs = np.full((len(said), len(batch.tokens), longest), end, np.int32)
         outputs[:, left, :cap] = said
         if cap == longest:
             break
         left = left[~(said == end).any(-1).all(0)]
         cap = min(8 * cap, longest)
+    assert outputs is not None, "a batch has rows"
     return outputs
 
 

@@ -13,6 +13,7 @@ from humboldt.languages import Batch
 from humboldt.models.networks.parameters import count_parameters
 from humboldt.models.stepping import make_stepper
 from humboldt.training.base import AbstractPredictor, AbstractProblem
+from humboldt.training.ensemble.beam import beam_outputs
 from humboldt.training.ensemble.decode import correct_targets, greedy_outputs, nats_of_targets
 from humboldt.training.ensemble.evaluate import evaluate
 
@@ -55,6 +56,12 @@ class EnsemblePredictor(AbstractPredictor):
         if start is None or end is None:
             return super().outputs(batch, longest)
         return greedy_outputs(self.weights, self.static, batch, start=start, end=end, longest=longest)
+
+    def beam_outputs(self, batch: Batch, longest: int, beam: int) -> np.ndarray:
+        """Outputs found by a search with so many hypotheses."""
+        start, end = self.problem.start, self.problem.end
+        assert start is not None and end is not None, "a sequence-to-sequence problem"
+        return beam_outputs(self.weights, self.static, batch, start=start, end=end, longest=longest, beam=beam)
 
     def model(self, member: int) -> Any:
         """One member as a network, its weights in NumPy."""
