@@ -60,7 +60,9 @@ def test_from_python(tmp_path: Path):
     ]
     assert "parity_check" in study.table() and study.pending() == []
     assert {name for name, _ in told} == {"parity_check · rnn"}
-    assert {event.phase for _, event in told if isinstance(event, Progress)} == {"training", "evaluation"}
+    assert {event.phase for _, event in told if isinstance(event, Progress)} == {
+        *("starting", "training", "evaluation")
+    }
     assert len(list(tmp_path.glob("weights/*/*.weights"))) == 1
     assert not list(tmp_path.glob("checkpoints/*")) and not list(tmp_path.glob("locks/*"))
 
