@@ -192,7 +192,7 @@ def test_a_run_says_what_it_will_do_and_prints_the_table(clockwork: Clockwork, t
     told = "(best of 2 members), 1 s [2 of 2 experiments finished]"
     assert told in done.err and told not in done.out  # results on stdout, progress elsewhere
     again = call(*RUN, "--out", str(tmp_path))
-    assert again.code == 0 and "Nothing to do" in again.err and again.out == done.out and clockwork.trained == [2, 2]
+    assert again.code == 0 and "nothing to do" in again.err and again.out == done.out and clockwork.trained == [2, 2]
 
 
 def test_one_more_seed_trains_one_more_member(clockwork: Clockwork, tmp_path: Path, call: Call):
@@ -364,7 +364,7 @@ def test_the_version(call: Call):
         (["merge", "--out", "all"], "Missing argument"),
         (["merge", "nowhere"], "Missing option"),
         (["show", "nowhere"], "no file results.db"),
-        (["show", ".", "--json", "--csv"], "--json, --csv and --output were both given"),
+        (["show", ".", "--json", "--csv"], "Of --json, --csv and --output only one can be given"),
         (["show", ".", "--members", "--curves"], "--members and --curves were both given"),
         (["data", "chomsky", "parity_check", "--after", "3"], "--after 3: the suite chomsky has no such option"),
         (["data", "chomsky", "parity_check", "--format", "released"], "the suite chomsky has no such option"),

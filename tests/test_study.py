@@ -124,7 +124,7 @@ def test_a_failing_experiment_is_recorded_and_the_others_go_on(clockwork: Clockw
     with pytest.raises(RunError, match=r"1 of 2 experiments failed: even_pairs · rnn: ZeroDivisionError: oh dear"):
         run(study, sink)
     assert states(study) == {"even_pairs": [State.FAILED], "parity_check": [State.FINISHED]}
-    assert any("Going on with the other experiments" in warning for warning in sink.warnings)
+    assert any("Continuing with the other experiments" in warning for warning in sink.warnings)
     assert [experiment.training.task for experiment in study.pending()] == ["even_pairs"]
     assert "failed" in study.table()
     clockwork.on_train = lambda job: None

@@ -61,7 +61,7 @@ def announce(study: Study, *, with_estimate: bool = True, with_ids: bool = False
     if different := study.departures():
         _say(_wrapped(different))
     if not missing:
-        _say(f"All of it is finished in `{study.out}`. Nothing to do.")
+        _say(f"Everything is already finished in `{study.out}`. There is nothing to do.")
         return found
     if missing < total:
         _say(f"{total - missing:,} of {counted(total, 'member')} are already finished in `{study.out}`.")

@@ -38,7 +38,7 @@ def pairs(language: AbstractLanguage, request: ExampleRequest) -> Iterator[tuple
     else:
         if "after" in settings:
             raise UsageError(
-                f"--after {settings['after']}: a training corpus is sampled. Use --split test, or leave it."
+                f"--after {settings['after']}: a training corpus is sampled. Use --split test, or leave --after out."
             )
         sampled = language.drawn if split is None else lambda *about: language.corpus(*about).strings
         strings = sampled(count, request.seed, p)
