@@ -1,11 +1,12 @@
 """What README.md shows is so: its pictures and its table come from records, its lines of Python run."""
 
+import json
 import re
 import shlex
 from pathlib import Path
 
 import pytest
-from pages import ROOT, script
+from pages import ROOT, load, script
 
 import humboldt
 from humboldt import cli
@@ -39,6 +40,26 @@ def test_pictures_are_those_of_the_records(arguments: list[str], tmp_path: Path,
         cli.main()
     assert not leaving.value.code
     assert again.read_text() == (ROOT / arguments[-1]).read_text(), "run `sh docs/pictures/make.sh`"
+
+
+def test_what_is_said_below_the_pictures_is_in_the_records():
+    text, quick = " ".join(README.split()), ROOT / "docs/pictures/quick/members.jsonl"
+    lines = [json.loads(line) for line in quick.read_text(encoding="utf-8").splitlines()]
+    (accuracy,) = [line["results"][0] for line in lines if line["evaluation"]["name"] == "accuracy"]
+    depth = {k: f"{100 * v['value']:.0f}%" for k, v in accuracy["detail"]["score"]["breakdowns"]["depth"].items()}
+    assert f"{depth['1']} of its answers are right at depth 1, {depth['3']} at depth 3 (one network" in text
+    follows = {"cnn_s2s": "linear", "transformer": "hierar"}
+    for line in lines:
+        if line["training"]["suite"] == "bias":
+            members = [one["measures"] for one in line["results"] if not one["member"]["rule"]]
+            assert len(members) == 3, "3 networks each"
+            assert all(one[f"agrees_{follows[line['training']['model']]}"] == 1 for one in members)
+    scores = [
+        r
+        for r in load("reproductions/chomsky/records.json")
+        if "steps=10000" in r["setting"] and r["statistic"] == "max"
+    ]
+    assert {r["members"] for r in scores} == {30}
 
 
 def test_the_lines_of_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
