@@ -192,7 +192,7 @@ def test_a_run_says_what_it_will_do_and_prints_the_table(clockwork: Clockwork, t
     told = "(best of 2 members), 1 s [2 of 2 experiments finished]"
     assert told in done.err and told not in done.out  # results on stdout, progress elsewhere
     again = call(*RUN, "--out", str(tmp_path))
-    assert again.code == 0 and "Nothing to do" in again.err and again.out == done.out and clockwork.trained == [2, 2]
+    assert again.code == 0 and "nothing to do" in again.err and again.out == done.out and clockwork.trained == [2, 2]
 
 
 def test_one_more_seed_trains_one_more_member(clockwork: Clockwork, tmp_path: Path, call: Call):
@@ -271,13 +271,28 @@ def test_list_and_data(call: Call):
     models = json.loads(call("list", "models", "--json").out)
     assert ("chomsky", "rnn") in [(one["suite"], one["name"]) for one in models]
     assert "  hidden_size=256\n" in call("list", "settings", "chomsky", "--model", "rnn").out
-    for length in ([], ["--length", "5"]):  # the first line is the first line, however many there are
-        whole = call("data", "chomsky", "reverse_string", *length, "--count", "10").out
-        assert whole.startswith(call("data", "chomsky", "reverse_string", *length, "--count", "1").out)
+    whole = call("data", "chomsky", "reverse_string", "--length", "5", "--count", "10").out
+    assert whole.startswith(call("data", "chomsky", "reverse_string", "--length", "5", "--count", "1").out)
     lines = call("data", "chomsky", "cycle_navigation", "--count", "2", "--length", "4", "--seed", "3").out
     assert [set(json.loads(line)) for line in lines.splitlines()] == [{"input", "target"}] * 2
     released = call("data", "bliss", "an_bn", "--split", "test", "--after", "2", "--count", "2", "--format", "released")
     assert released.out == "#aaabbb#\n#aaaabbbb#"
+
+
+def test_show_has_one_heading_for_the_same_settings_and_names_who_departs(
+    clockwork: Clockwork, tmp_path: Path, call: Call
+):
+    out, settings = ["--out", str(tmp_path)], ["steps=20", "num_test_lengths=2"]
+    for task, order in (("parity_check", settings), ("modular_arithmetic_simple", settings[::-1])):
+        changed = [text for setting in order for text in ("--set", setting)]
+        assert call("run", "chomsky", "--task", task, "--model", "rnn", "--no-estimate", *changed, *out).code == 0
+    shown = call("show", str(tmp_path)).out
+    assert shown.count("chomsky, quick, num_test_lengths=2, steps=20\n") == 1 == shown.count("Table 2.")
+    note = " ".join(shown.partition("Not the paper's setting: ")[2].partition(".\n\n")[0].split())
+    everybody, simple, parity = note.split("; ")
+    assert "steps 20 (paper: 1,000,000)" in everybody and "seeds" not in everybody
+    assert simple.startswith("modular_arithmetic_simple: ") and "seeds 1 (paper: 10)" in simple
+    assert parity.startswith("parity_check: ") and "hidden_size 64 (paper: 256)" in parity
 
 
 def test_inspect_prints_what_a_kept_member_does(tmp_path: Path, call: Call):
@@ -349,7 +364,7 @@ def test_the_version(call: Call):
         (["merge", "--out", "all"], "Missing argument"),
         (["merge", "nowhere"], "Missing option"),
         (["show", "nowhere"], "no file results.db"),
-        (["show", ".", "--json", "--csv"], "--json, --csv and --output were both given"),
+        (["show", ".", "--json", "--csv"], "Of --json, --csv and --output only one can be given"),
         (["show", ".", "--members", "--curves"], "--members and --curves were both given"),
         (["data", "chomsky", "parity_check", "--after", "3"], "--after 3: the suite chomsky has no such option"),
         (["data", "chomsky", "parity_check", "--format", "released"], "the suite chomsky has no such option"),

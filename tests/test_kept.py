@@ -55,7 +55,7 @@ def test_trainings_are_told_apart_by_their_settings(folder: Path):
     assert "8 kept members match" in wrong(folder, member="best")  # scores of two tasks do not compare
     five = humboldt.load(folder, task="parity_check", settings={"hidden_size": "5"}, member={"learning_rate": 0.01})
     assert five.training.flat["hidden_size"] == 5
-    assert "hidden_size=7: no member there was trained so." in wrong(folder, settings={"hidden_size": 7})
+    assert "hidden_size=7: no member there was trained with it." in wrong(folder, settings={"hidden_size": 7})
     assert "hidden_size" in wrong(folder, settings={"hiden_size": 5})
     assert "hidden_size must be a whole number" in wrong(folder, settings={"hidden_size": "many"})
 

@@ -105,7 +105,7 @@ def test_what_is_neither_task_nor_model_nor_suite_is_refused():
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("broken.py", "1 / 0", r"broken\.py: ZeroDivisionError: division by zero\. Mend the file"),
+        ("broken.py", "1 / 0", r"broken\.py: ZeroDivisionError: division by zero\. Correct the file"),
         ("syntax.py", "def", r"syntax\.py: SyntaxError"),
         ("imports.py", "import no_such_package_anywhere", r"ModuleNotFoundError.*no_such_package_anywhere"),
         ("leaves.py", "raise SystemExit(3)", r"leaves\.py"),

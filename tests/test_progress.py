@@ -1,8 +1,17 @@
 """How far a study is: on a terminal of 80 x 24, and in a log."""
 
+import fcntl
 import io
+import os
+import pty
 import re
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
 
+import pyte
 import pytest
 from rich.console import Console
 
@@ -117,3 +126,64 @@ def test_twenty_experiments_fit_a_small_terminal(
     assert len(screen(live, 80)) == 1
     told = capsys.readouterr().err
     assert all(name in told.replace("\n", " ") or name.split(" · ")[0] in told for name in names)
+
+
+STUDY = ["run", "chomsky", "--no-estimate", "--set", "steps=500", "--set", "num_test_lengths=1"]  # 20 experiments
+
+
+def study_command(out: Path) -> list[str]:
+    return [sys.executable, str(Path(__file__).parent / "slow_clockwork.py"), *STUDY, "--out", str(out)]
+
+
+def screens(command: list[str]) -> list[list[str]]:
+    """What a terminal of 80 x 24 shows, each time that something was printed."""
+    outer, inner = pty.openpty()
+    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR")}
+    environment = {**kept, "TERM": "xterm-256color"}
+    process = subprocess.Popen(command, stdin=inner, stdout=inner, stderr=inner, env=environment)
+    os.close(inner)
+    terminal = pyte.Screen(80, 24)
+    stream, shown = pyte.ByteStream(terminal), []
+    while True:
+        try:
+            printed = os.read(outer, 65536)
+        except OSError:  # on Linux, the end
+            break
+        if not printed:
+            break
+        stream.feed(printed)
+        shown.append([line.rstrip() for line in terminal.display])
+    os.close(outer)
+    assert process.wait() == 0
+    return shown
+
+
+def test_a_terminal_shows_the_study_what_is_at_work_and_what_is_finished(tmp_path: Path):
+    shown = screens(study_command(tmp_path))
+    live = [screen for screen in shown if any(line.startswith("study ") for line in screen)]
+    pictures = ["\n".join(screen).rstrip() for screen in live]
+    finished = [
+        int(count) for picture in pictures for count in re.findall(r"^study .* (\d+)/20 experiments", picture, re.M)
+    ]
+    assert finished == sorted(finished) and {0, 5, 19} <= set(finished)
+    assert any(re.search(r"^\w+ · rnn · starting ━+$", picture, re.M) for picture in pictures)
+    assert any(re.search(r"^\w+ · rnn · training ━+[╸╺]?━* [1-4]00/500 \d", picture, re.M) for picture in pictures)
+    assert any(re.search(r"^study .* \d+/20 experiments +\d+ s left", picture, re.M) for picture in pictures)
+    assert re.search(r"^solve_equation · stack_rnn: score 0\.\d+ \(best of 2 members\), ", pictures[-1], re.M)
+    whole = "\n".join("\n".join(screen) for screen in shown)
+    assert "learning_rate 0.004" in whole and "\x1b" not in whole  # words are not broken, nothing is left of commands
+    assert not any(line.startswith("study ") for line in shown[-1])  # the live part goes away; the table stays
+    assert any(line.startswith("Level    Task  ") for line in shown[-1])
+
+
+def test_a_log_has_a_line_for_each_experiment(tmp_path: Path):
+    done = subprocess.run(study_command(tmp_path), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and "\x1b" not in done.stderr
+    lines = [line for line in done.stderr.splitlines() if "] " in line or line.endswith("]")]
+    assert len(lines) == 20
+    assert re.fullmatch(
+        r"even_pairs · rnn: score 0\.\d+ \(best of 2 members\), (< )?1 s \[1 of 20 experiments finished, \d+ s left\]",
+        lines[0],
+    )
+    assert lines[-1].endswith("[20 of 20 experiments finished]")

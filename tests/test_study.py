@@ -60,7 +60,9 @@ def test_from_python(tmp_path: Path):
     ]
     assert "parity_check" in study.table() and study.pending() == []
     assert {name for name, _ in told} == {"parity_check · rnn"}
-    assert {event.phase for _, event in told if isinstance(event, Progress)} == {"training", "evaluation"}
+    assert {event.phase for _, event in told if isinstance(event, Progress)} == {
+        *("starting", "training", "evaluation")
+    }
     assert len(list(tmp_path.glob("weights/*/*.weights"))) == 1
     assert not list(tmp_path.glob("checkpoints/*")) and not list(tmp_path.glob("locks/*"))
 
@@ -122,7 +124,7 @@ def test_a_failing_experiment_is_recorded_and_the_others_go_on(clockwork: Clockw
     with pytest.raises(RunError, match=r"1 of 2 experiments failed: even_pairs · rnn: ZeroDivisionError: oh dear"):
         run(study, sink)
     assert states(study) == {"even_pairs": [State.FAILED], "parity_check": [State.FINISHED]}
-    assert any("Going on with the other experiments" in warning for warning in sink.warnings)
+    assert any("Continuing with the other experiments" in warning for warning in sink.warnings)
     assert [experiment.training.task for experiment in study.pending()] == ["even_pairs"]
     assert "failed" in study.table()
     clockwork.on_train = lambda job: None

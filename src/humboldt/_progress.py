@@ -137,7 +137,7 @@ class _Lines:
                 self._told_all = now
                 self.say(f"{self._study.words()}.")
             return
-        if now - self._told.setdefault(name, now) < LINE_SECONDS:
+        if now - self._told.setdefault(name, now) < LINE_SECONDS or not event.total:
             return
         self._told[name] = now
         rate = pace.rate(event.done)
@@ -190,8 +190,8 @@ class _Live:
             self._tasks[name],
             description=f"{name} · {event.phase}",
             completed=event.done,
-            total=event.total,
-            numbers=f"{event.done:,}/{event.total:,} {pace.words(event.done)}".rstrip(),
+            total=event.total or None,  # a bar that moves, where no end is known
+            numbers=f"{event.done:,}/{event.total:,} {pace.words(event.done)}".rstrip() if event.total else "",
             left=left,
             remark=event.remark,
         )

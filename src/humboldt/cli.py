@@ -80,7 +80,9 @@ def _complete_preset() -> list[str]:
 
 
 Out = Annotated[Path, typer.Option("--out", help="Folder for results and checkpoints.", parser=_folder, metavar="DIR")]
-Settings = Annotated[list[str], typer.Option("--set", help="key=value; may be repeated.", metavar="KEY=VALUE")]
+Settings = Annotated[
+    list[str], typer.Option("--set", help="Change a setting: key=value; may be repeated.", metavar="KEY=VALUE")
+]
 SuiteName = Annotated[str, typer.Argument(help="The suite, e.g. chomsky.", autocompletion=_complete_suite)]
 TaskNames = Annotated[
     list[str],
@@ -90,7 +92,7 @@ ModelNames = Annotated[
     list[str],
     typer.Option(
         "--model",
-        help="A model, or one of your own as my_file.py:MyGRU; may be repeated. Default: the preset's.",
+        help="A model, or your own as my_file.py:MyGRU; may be repeated. Default: the preset's.",
         autocompletion=_complete_model,
     ),
 ]
@@ -134,8 +136,8 @@ class Kept(StrEnum):
 def list_(
     what: Annotated[Listing, typer.Argument(help="suites, tasks, models or settings.")] = Listing.SUITES,
     suite: Annotated[str | None, typer.Argument(help="Only this suite.")] = None,
-    task: Annotated[str | None, typer.Option(help="Of settings: those of this task.")] = None,
-    model: Annotated[str | None, typer.Option(help="Of settings: those of this model.")] = None,
+    task: Annotated[str | None, typer.Option(help="With settings: those of this task.")] = None,
+    model: Annotated[str | None, typer.Option(help="With settings: those of this model.")] = None,
     as_records: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
@@ -165,7 +167,9 @@ def plan_(
     plugin: Plugins = [],  # noqa: B006
     no_estimate: NoEstimate = False,
     as_records: Annotated[bool, typer.Option("--json", help="Print the experiments as JSON.")] = False,
-    slurm: Annotated[bool, typer.Option("--slurm", help="Print a script for sbatch: a task per experiment.")] = False,
+    slurm: Annotated[
+        bool, typer.Option("--slurm", help="Print a script for sbatch, with a task for each experiment.")
+    ] = False,
 ) -> None:
     """Show what `run` would do, experiment by experiment, and the estimated time."""
     if as_records and slurm:
@@ -194,10 +198,13 @@ def run(
     ] = Kept.BEST,
     plugin: Plugins = [],  # noqa: B006
     experiment: Annotated[
-        list[str], typer.Option("--experiment", help="Only this one, by its id in `humboldt plan`; may be repeated.")
+        list[str],
+        typer.Option(
+            "--experiment", help="Run only the experiment with this id (see `humboldt plan`); may be repeated."
+        ),
     ] = [],  # noqa: B006
     match_parameters: Annotated[
-        bool, typer.Option("--match-parameters", help="Give our models the number of parameters of your own one.")
+        bool, typer.Option("--match-parameters", help="Give our models as many parameters as your own model has.")
     ] = False,
     no_estimate: NoEstimate = False,
     dry_run: Annotated[
@@ -205,10 +212,12 @@ def run(
     ] = False,
     ray: Annotated[
         str | None,
-        typer.Option("--ray", help="Run on a Ray cluster: HOST:PORT, or auto. Without one, on a local Ray."),
+        typer.Option(
+            "--ray", help="Run on a Ray cluster: HOST:PORT, or auto. Without an address, start Ray on this machine."
+        ),
     ] = None,
-    cores: Annotated[int | None, typer.Option(min=1, help="With --ray: cores for each experiment (1).")] = None,
-    gpus: Annotated[float | None, typer.Option(min=0, help="With --ray: GPUs for each experiment (0).")] = None,
+    cores: Annotated[int | None, typer.Option(min=1, help="With --ray: cores for each experiment. Default: 1.")] = None,
+    gpus: Annotated[float | None, typer.Option(min=0, help="With --ray: GPUs for each experiment. Default: 0.")] = None,
 ) -> None:
     """Run experiments. The same command again does only what is missing."""
     if ray is None and (cores, gpus) != (None, None):
@@ -263,7 +272,7 @@ def demo_studies(out: Path) -> list[Study]:
 
 @app.command()
 def demo(out: Out = Path("demo-results")) -> None:
-    """Every suite with its quick preset (or a part of it): the story in minutes."""
+    """Run a small part of every suite, in a few minutes, and write a page with the results."""
     studies = demo_studies(out)
     for study in studies:
         _execute(study, announce(study))
@@ -278,9 +287,9 @@ def demo(out: Out = Path("demo-results")) -> None:
 @app.command("merge")
 def merge_(
     folders: Annotated[list[Path], typer.Argument(help="Folders with results.", metavar="DIR...")],
-    out: Annotated[Path, typer.Option("--out", help="Where all of it goes.", parser=_folder, metavar="DIR")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the joined results.", parser=_folder, metavar="DIR")],
 ) -> None:
-    """Join the results and kept weights of several folders. Where two differ about an experiment, nothing is merged."""
+    """Join the results and kept weights of several folders. If two folders disagree, nothing is merged."""
     done = merge(folders, out, warn=lambda message: print(f"Warning: {message}", file=sys.stderr))
     added = f"{counted(done.members, 'member')} and {counted(done.weights, 'file')} of weights"
     print(f"Added to `{out}`: {added}.", file=sys.stderr)
@@ -292,7 +301,7 @@ def show(
     suite: Annotated[str | None, typer.Option(help="Only this suite.")] = None,
     task: Annotated[list[str], typer.Option(help="Only this task; may be repeated.")] = [],  # noqa: B006
     model: Annotated[list[str], typer.Option(help="Only this model; may be repeated.")] = [],  # noqa: B006
-    preset: Annotated[str | None, typer.Option(help="Only results of this preset, whatever was changed.")] = None,
+    preset: Annotated[str | None, typer.Option(help="Only results of this preset, with or without changes.")] = None,
     members: Annotated[bool, typer.Option("--members", help="A row for each member: CSV, or --json.")] = False,
     curves: Annotated[
         bool, typer.Option("--curves", help="A row for each point of each curve (by length, by step): CSV, or --json.")
@@ -305,9 +314,9 @@ def show(
     failures: Annotated[bool, typer.Option("--failures", help="Print the tracebacks of what failed.")] = False,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """Show results in the papers' tables, ours beside theirs."""
+    """Show results in the layout of the papers' tables, with the papers' numbers beside ours."""
     if sum([as_records, as_rows, output is not None]) > 1:
-        raise UsageError("--json, --csv and --output were both given, but there is one output. Choose one of them.")
+        raise UsageError("Of --json, --csv and --output only one can be given: there is one output. Choose one.")
     if members and curves:
         raise UsageError("--members and --curves were both given, but they have different columns. Choose one of them.")
     load_files(plugin)
@@ -401,12 +410,13 @@ def data(
     ] = None,
     length: Annotated[int | None, typer.Option(min=1, help="Input symbols per example.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same strings.")] = 0,
-    after: Annotated[int | None, typer.Option(min=0, help="Strings that come next after this size (bliss).")] = None,
-    format_: Annotated[str, typer.Option("--format", help="jsonl; bliss also has released.")] = "jsonl",
+    after: Annotated[int | None, typer.Option(min=0, help="Only bliss: begin after the strings of this size.")] = None,
+    format_: Annotated[str, typer.Option("--format", help="jsonl, or released (only bliss).")] = "jsonl",
     output: Annotated[
-        Path | None, typer.Option(help="Write a file: .jsonl, .tsv or .parquet, by its ending.", metavar="FILE")
+        Path | None,
+        typer.Option(help="Write a file; its ending says the format: .jsonl, .tsv or .parquet.", metavar="FILE"),
     ] = None,
-    preset: Annotated[str, typer.Option("--preset", help="Whose settings: paper or quick.")] = "paper",
+    preset: Annotated[str, typer.Option("--preset", help="The preset of the settings: paper or quick.")] = "paper",
     set_: Settings = [],  # noqa: B006
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
@@ -444,10 +454,12 @@ def check(
     suite: Annotated[str, typer.Argument(help="The suite, e.g. chomsky; or the word model.")],
     task: Annotated[str, typer.Argument(help="The task, e.g. parity_check; of a model, FILE.py:NAME.")],
     file: Annotated[
-        Path | None, typer.Argument(help='Somebody else\'s examples: JSON lines {"input": ..., "target": ...}.')
+        Path | None, typer.Argument(help='Other people\'s examples: JSON lines {"input": ..., "target": ...}.')
     ] = None,
-    on: Annotated[str | None, typer.Option(help="SUITE/TASK that a model is checked on.")] = None,
-    preset: Annotated[str, typer.Option("--preset", help="Whose strings a model is checked on.")] = "quick",
+    on: Annotated[str | None, typer.Option(help="Check a model on this SUITE/TASK.")] = None,
+    preset: Annotated[
+        str, typer.Option("--preset", help="The preset of the strings for a model: paper or quick.")
+    ] = "quick",
     set_: Settings = [],  # noqa: B006
     as_records: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     plugin: Plugins = [],  # noqa: B006
@@ -519,7 +531,7 @@ def _execute(
             )
         except (Interrupted, KeyboardInterrupt):
             again = shlex.join(["humboldt", *sys.argv[1:]])
-            raise Interrupted(f"Stopped; everything so far is saved. To go on, run again: {again}") from None
+            raise Interrupted(f"Stopped; everything so far is saved. To resume, run: {again}") from None
 
 
 def main() -> None:

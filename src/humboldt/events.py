@@ -8,7 +8,10 @@ from humboldt.errors import Interrupted
 
 @dataclass(frozen=True)
 class Progress:
-    """`done` of `total` of a phase ("training", "evaluation"); `remark` says how it goes."""
+    """`done` of `total` of a phase ("training", "evaluation"); `remark` says how it goes.
+
+    The first phase, "starting", has a total of 0: nobody knows how long it takes to load and compile.
+    """
 
     phase: str
     done: int

@@ -14,7 +14,7 @@ import numpy as np
 from humboldt import checkpoints
 from humboldt.checkpoints import Checkpoints, begin_attempt, last_attempt
 from humboldt.errors import HumboldtError, is_out_of_memory, named_extras
-from humboldt.events import AbstractSink, Warned
+from humboldt.events import AbstractSink, Progress, Warned
 from humboldt.identity import Evaluation, Member, canonical
 from humboldt.store import ScoredMember, State, TrainedMember, checkpoint_folder, weights_path
 from humboldt.suites import suites
@@ -123,6 +123,7 @@ def execute(experiment: Experiment, options: Options, sink: AbstractSink) -> Out
 
 
 def _execute(experiment: Experiment, options: Options, sink: AbstractSink) -> Outcome:
+    sink.send(Progress("starting", 0, 0))
     suite = suites.get(experiment.training.suite)
     parts = suite.restore(experiment.training, experiment.evaluations[0])
     engine = suite.engine(parts.contender)

@@ -14,15 +14,15 @@ PROGRAMS = ("lm-eval",)
 
 
 def export(
-    program: Annotated[str, typer.Argument(help="For whom: lm-eval (EleutherAI's lm-evaluation-harness).")],
+    program: Annotated[str, typer.Argument(help="The other program: lm-eval (EleutherAI's lm-evaluation-harness).")],
     suite: Annotated[str, typer.Argument(help="The suite, e.g. syntax.")],
     out: Annotated[Path, typer.Option(help="Folder for the task files.", metavar="DIR")],
     task: Annotated[list[str], typer.Option("--task", help="A task; may be repeated. Default: the paper's.")] = [],  # noqa: B006
-    preset: Annotated[str, typer.Option("--preset", help="Whose test strings: paper or quick.")] = "paper",
+    preset: Annotated[str, typer.Option("--preset", help="The preset of the test strings: paper or quick.")] = "paper",
     count: Annotated[
-        int, typer.Option(min=0, help="Test strings of a task at most, spread evenly; 0: all of them.")
+        int, typer.Option(min=0, help="How many test strings of each task at most, spread evenly; 0: all.")
     ] = 500,
-    shots: Annotated[int, typer.Option(min=0, help="Examples in a prompt, from training.")] = 8,
+    shots: Annotated[int, typer.Option(min=0, help="How many training examples a prompt has.")] = 8,
     end: Annotated[str, typer.Option(help="What ends a string in minimal pairs. Default: a new line.")] = "\n",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the strings of training.")] = 0,
     set_: Annotated[list[str], typer.Option("--set", help="key=value; may be repeated.", metavar="KEY=VALUE")] = [],  # noqa: B006

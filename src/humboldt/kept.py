@@ -115,7 +115,7 @@ def kept_members(folder: Path) -> list[KeptFile]:
 def _candidates(folder: Path) -> list[KeptFile]:
     found = _finished(folder)
     if not found:
-        raise UsageError(f"No member in `{folder}` has finished, so that there is none to load. Run the command again.")
+        raise UsageError(f"No member in `{folder}` has finished, so there is none to load. Run the command again.")
     return found
 
 
@@ -150,7 +150,7 @@ def _with_settings(known: Sequence[KeptFile], settings: Mapping[str, Any]) -> li
                 is_met.append(False)
         check_known([key], classes)
         if not any(is_met):
-            raise UsageError(f"{key}={words(value)}: no member there was trained so.")
+            raise UsageError(f"{key}={words(value)}: no member there was trained with it.")
         known = [one for one, met in zip(known, is_met, strict=True) if met]
     return list(known)
 
@@ -203,8 +203,8 @@ def _check_versions(suite: AbstractSuite, training: Training) -> None:
         if training.versions.get(kind) != version:
             raise UsageError(
                 f"This member was trained with version {training.versions.get(kind)} of the {kind} "
-                f"{getattr(training, kind)!r}, and this is version {version}: its weights mean something else today. "
-                "Train it again, or load it with the version of Humboldt that trained it."
+                f"{getattr(training, kind)!r}, and this is version {version}: its weights belong to the earlier "
+                "version. Train it again, or load it with the version of Humboldt that trained it."
             )
 
 

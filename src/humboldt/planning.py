@@ -2,7 +2,9 @@
 before it begins."""
 
 import shlex
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,9 +59,9 @@ def announce(study: Study, *, with_estimate: bool = True, with_ids: bool = False
     experiments = counted(len(study.experiments), "experiment")
     _say(f"{study.suite.name}, preset {study.request.preset}: {experiments}, {counted(total, 'member')} in all.")
     if different := study.departures():
-        _say(different)
+        _say(_wrapped(different))
     if not missing:
-        _say(f"All of it is finished in `{study.out}`. Nothing to do.")
+        _say(f"Everything is already finished in `{study.out}`. There is nothing to do.")
         return found
     if missing < total:
         _say(f"{total - missing:,} of {counted(total, 'member')} are already finished in `{study.out}`.")
@@ -156,6 +158,13 @@ def command(study: Study, plugins: Sequence[Path] = ()) -> list[str]:
         *(("--plugin", path.resolve()) for path in plugins),
     ]
     return ["humboldt", "run", study.suite.name, *(str(text) for part in parts for text in part)]
+
+
+def _wrapped(text: str) -> str:
+    """Broken between words on a terminal. A log keeps long lines."""
+    if not sys.stderr.isatty():
+        return text
+    return textwrap.fill(text, shutil.get_terminal_size().columns, break_on_hyphens=False)
 
 
 def _say(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Doors: other people's tasks, models and suites.
+"""Plugins: other people's tasks, models and suites.
 
 A user's file or installed package registers what it adds when it is imported; then it is listed, run, resumed, shown
 and scored like ours. An installed package names its module under the entry point group `humboldt`; a file is given
@@ -85,7 +85,7 @@ def load_installed() -> None:
         except Exception as error:
             raise UsageError(
                 f"The plugin {point.name!r} ({point.value}) cannot be loaded: {type(error).__name__}: {error}. "
-                "Mend it or uninstall its package."
+                "Correct it, or uninstall its package."
             ) from error
 
 
@@ -119,7 +119,7 @@ def load_file(path: Path, option: str) -> ModuleType:
     except UsageError:
         raise
     except (Exception, SystemExit) as error:
-        raise UsageError(f"{option}: {type(error).__name__}: {error}. Mend the file and try again.") from error
+        raise UsageError(f"{option}: {type(error).__name__}: {error}. Correct the file and try again.") from error
 
 
 def attribute_of_file(place: str) -> Any:

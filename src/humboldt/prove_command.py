@@ -29,7 +29,7 @@ def prove(
     """Prove or refute that a network is right about every string of a language. Exit 1 if it is not proved.
 
     Proved: right about all strings, in real arithmetic; the certificate has been checked. Refuted: the shortest string
-    that it gets wrong. Unknown: which unit, after which letter, cannot be followed.
+    that it gets wrong. Unknown: which unit, after which letter, the method does not cover.
     """
     if check is not None and certificate is not None:
         raise UsageError("--check and --certificate were both given: one reads a certificate, one writes it. Give one.")

@@ -24,7 +24,7 @@ INSIDE = 4  # kept members that a page looks into, unless somebody asks for more
 def report(
     folder: Folder,
     output: Annotated[Path | None, typer.Option(help="The file. Default: DIR/report.html.", metavar="FILE")] = None,
-    inside: Annotated[int, typer.Option(min=0, help="Into how many kept members to look (needs JAX).")] = INSIDE,
+    inside: Annotated[int, typer.Option(min=0, help="How many kept members to look into (needs JAX).")] = INSIDE,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
     """Write one self-contained HTML page: tables beside the papers', figures, where every number comes from."""
@@ -59,7 +59,7 @@ def plot(
         Path | None, typer.Option(help="The file: .pdf, .svg or .png. Default: FIGURE.pdf.", metavar="FILE")
     ] = None,
     heading: Annotated[
-        str | None, typer.Option(help="Which setting, where several have the figure: as the page has it.")
+        str | None, typer.Option(help="If several settings have this figure: the heading of one, as on the page.")
     ] = None,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:

@@ -23,13 +23,15 @@ def score(
     file: Annotated[list[Path], typer.Argument(help="Predictions (.jsonl, .tsv, .parquet); a file for each seed.")],
     twin: Annotated[Path | None, typer.Option(help="A second file, for tests that compare two outputs.")] = None,
     split: Annotated[
-        str | None, typer.Option(help="The split that the file is of, for suites with several (syntax).")
+        str | None, typer.Option(help="The split of the file, for suites with several splits (syntax).")
     ] = None,
-    preset: Annotated[str, typer.Option(help="Whose test strings: paper or quick.")] = "paper",
+    preset: Annotated[str, typer.Option(help="The preset of the test strings: paper or quick.")] = "paper",
     set_: Annotated[list[str], typer.Option("--set", help="key=value; may be repeated.", metavar="KEY=VALUE")] = [],  # noqa: B006
-    name: Annotated[str | None, typer.Option(help="What the model is called in tables. Default: the file's.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the first file, where results are kept.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="A folder whose results get this model's, too.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="The name of the model in tables. Default: the name of the file.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="With --out: the seed of the first file.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="A folder with results; the scores are added to it.")] = None,
     plugin: Annotated[list[Path], typer.Option("--plugin", help="A Python file that adds suites.")] = [],  # noqa: B006
 ) -> None:
     """Score anybody's predictions; print JSON."""

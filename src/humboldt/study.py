@@ -154,7 +154,7 @@ class Study:
                     continue
                 if outcome.error is not None:
                     failures.append(f"{outcome.experiment.name}: {type(outcome.error).__name__}: {outcome.error}")
-                    sinks(outcome.experiment).send(Warned(f"{failures[-1]} Going on with the other experiments."))
+                    sinks(outcome.experiment).send(Warned(f"{failures[-1]} Continuing with the other experiments."))
                 self._keep(store, outcome)
                 claim = claims[outcome.experiment.training.key]
                 claim.members -= len(outcome.experiment.members)

@@ -16,6 +16,7 @@ from humboldt.store import Store
 from humboldt.study import Study, plan
 from humboldt.suites import suites
 from humboldt.suites.base import PAPER, AbstractSuite, Request
+from humboldt.suites.capabilities import OffersData
 from humboldt.suites.departures import departures
 
 #: For each suite the smallest study that trains by every one of its engines, and a change of its evaluation alone.
@@ -195,6 +196,16 @@ def test_resume_and_a_new_evaluation_that_trains_nothing(suite: AbstractSuite, t
 
 def members_of(folder: Path) -> list[tuple[str, int]]:
     return sorted((path.parent.name, path.stat().st_mtime_ns) for path in (folder / "weights").rglob("*.weights"))
+
+
+@every_suite
+def test_the_first_example_is_the_same_however_many_are_asked_for(suite: AbstractSuite):
+    if not isinstance(suite, OffersData):
+        return
+    for task in suite.tasks_with_examples()[:2]:
+        options: Any = {"split": None, "length": None, "seed": 0, "settings": {}}
+        one, ten = (list(suite.data(task, count=count, **options)) for count in (1, 10))
+        assert one == ten[:1], task
 
 
 def without_jax(*commands: list[str]) -> subprocess.CompletedProcess[str]:

@@ -266,7 +266,7 @@ class _Drive:
         if attempt.lost < MOST_LOST:
             sink = self.sinks(attempt.experiment)
             why = f"its worker was lost ({_first_line(error)})"
-            sink.send(Warned(f"{name}: {why}. Going on elsewhere from the last checkpoint."))
+            sink.send(Warned(f"{name}: {why}. Continuing on another worker from the last checkpoint."))
             attempt.told_to_stop = False
             self.queue.appendleft(attempt)
             return

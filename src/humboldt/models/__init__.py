@@ -53,7 +53,7 @@ def _check_outside(name: str, model: Any) -> None:
     """What a model from outside must have. Without JAX no network can be built, or checked."""
     if not getattr(model, "problems", ()):
         raise UsageError(
-            f"The model {name!r} does not say which problems it can be given, so that no suite would have it. Add e.g. "
+            f"The model {name!r} does not say which problems it can be given, so no suite can use it. Add e.g. "
             "`problems = (ProblemKind.TRANSDUCTION,)` to the class, with `from humboldt.problems import ProblemKind`."
         )
     if find_spec("jax") is None or find_spec("equinox") is None:

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from humboldt.errors import UsageError, named_extras
-from humboldt.report.figures import FAMILY, MODEL, Axis, Drawing, Figure, Kind
+from humboldt.report.figures import FAMILY, MODEL, Drawing, Figure, Kind
 
 if TYPE_CHECKING:
     import altair as alt
@@ -81,15 +81,18 @@ def _lit(alt: Any, figure: Figure, full: float, dim: float) -> Any:
     return alt.condition(f"length({PICKED}) == 0 || {chosen}", alt.value(full), alt.value(dim))
 
 
-def _axis(alt: Any, channel: str, axis: Axis) -> Any:
-    cls = getattr(alt, channel.upper())
+def _axis(alt: Any, channel: Literal["x", "y"], figure: Figure) -> Any:
+    cls, axis = getattr(alt, channel.upper()), figure.x if channel == "x" else figure.y
     if axis.kind == "category":
         labels = alt.Axis(labelAngle=-35 if channel == "x" else 0, labelLimit=190)
         return cls(f"{axis.column}:N", title=axis.title, sort=list(axis.order) or None, axis=labels)
     options: dict[str, Any] = {"type": "log"} if axis.is_log else {"zero": False}
     if axis.domain is not None:
         options |= {"domain": list(axis.domain), "clamp": True}
-    return cls(f"{axis.column}:Q", title=axis.title, scale=alt.Scale(**options), axis=alt.Axis(tickCount=5))
+    places = sorted({row[axis.column] for row in figure.rows})
+    is_few = channel == "x" and len(places) <= 8 and all(isinstance(place, int) for place in places)
+    ticks = alt.Axis(values=places, format=",d") if is_few else alt.Axis(tickCount=5)  # depth 1, 2, 3: no tick at 1.5
+    return cls(f"{axis.column}:Q", title=axis.title, scale=alt.Scale(**options), axis=ticks)
 
 
 def _tooltips(alt: Any, figure: Figure) -> list[Any]:
@@ -114,7 +117,7 @@ def _data(alt: Any) -> Any:
 
 def _shaded(alt: Any, figure: Figure) -> list[Any]:
     base = alt.Chart().transform_filter("datum.what === 'shaded'")
-    x = _axis(alt, "x", figure.x)
+    x = _axis(alt, "x", figure)
     text = base.mark_text(align="left", baseline="top", dx=3, dy=3, fontSize=10, opacity=0.7)
     return [
         base.mark_rect(opacity=0.12, color="#888").encode(x=x, x2="x2:Q"),
@@ -124,7 +127,7 @@ def _shaded(alt: Any, figure: Figure) -> list[Any]:
 
 def _rules(alt: Any, figure: Figure) -> list[Any]:
     base = alt.Chart().transform_filter("datum.what === 'rule'")
-    y = _axis(alt, "y", figure.y)
+    y = _axis(alt, "y", figure)
     text = base.mark_text(align="left", baseline="bottom", dx=3, fontSize=10, opacity=0.7)
     return [
         base.mark_rule(strokeDash=[3, 3], opacity=0.6).encode(y=y),
@@ -133,7 +136,7 @@ def _rules(alt: Any, figure: Figure) -> list[Any]:
 
 
 def _lines(alt: Any, figure: Figure) -> list[Any]:
-    x, y, names = _axis(alt, "x", figure.x), _axis(alt, "y", figure.y), _models(figure)
+    x, y, names = _axis(alt, "x", figure), _axis(alt, "y", figure), _models(figure)
     colour, tips = _colour(alt, figure), _tooltips(alt, figure)
     dashes = alt.Scale(domain=names, range=[DASHES[i % len(DASHES)] for i in range(len(names))])
     dash = alt.StrokeDash(f"{figure.colour}:N", title=figure.colour_title, scale=dashes)
@@ -152,7 +155,7 @@ def _lines(alt: Any, figure: Figure) -> list[Any]:
 
 
 def _points(alt: Any, figure: Figure) -> list[Any]:
-    x, y, names = _axis(alt, "x", figure.x), _axis(alt, "y", figure.y), _models(figure)
+    x, y, names = _axis(alt, "x", figure), _axis(alt, "y", figure), _models(figure)
     shapes = alt.Scale(domain=names, range=[SHAPES[i % len(SHAPES)] for i in range(len(names))])
     shape = alt.Shape(f"{figure.colour}:N", title=figure.colour_title, scale=shapes)
     offset = alt.XOffset("place_in_group:Q", scale=alt.Scale(domain=[-0.6, max(len(names), 1) - 0.4]))
@@ -185,7 +188,7 @@ def _printed(alt: Any, figure: Figure, names: Sequence[Any]) -> list[Any]:
     tips = [alt.Tooltip(f"{figure.colour}:N", title=figure.colour_title), alt.Tooltip("published:Q", title="paper")]
     return [
         base.mark_tick(thickness=2, size=14, orient="horizontal", opacity=0.9).encode(
-            x=_axis(alt, "x", figure.x),
+            x=_axis(alt, "x", figure),
             y=alt.Y("published:Q"),
             xOffset=offset,
             opacity=_lit(alt, figure, 0.9, 0.05),
@@ -195,7 +198,7 @@ def _printed(alt: Any, figure: Figure, names: Sequence[Any]) -> list[Any]:
 
 
 def _bars(alt: Any, figure: Figure) -> list[Any]:
-    x, y, names = _axis(alt, "x", figure.x), _axis(alt, "y", figure.y), _models(figure)
+    x, y, names = _axis(alt, "x", figure), _axis(alt, "y", figure), _models(figure)
     y.scale.zero = True
     offset = alt.XOffset(f"{figure.colour}:N", sort=names)
     base = _data(alt)
@@ -212,7 +215,7 @@ def _bars(alt: Any, figure: Figure) -> list[Any]:
 
 
 def _path(alt: Any, figure: Figure) -> list[Any]:
-    x, y = _axis(alt, "x", figure.x), _axis(alt, "y", figure.y)
+    x, y = _axis(alt, "x", figure), _axis(alt, "y", figure)
     line = _data(alt).mark_line(strokeWidth=1, opacity=0.35).encode(x=x, y=y, order="step:Q", detail="string:N")
     points = _data(alt).mark_point(filled=True, size=45, opacity=0.85)
     return [line, points.encode(x=x, y=y, color=_colour(alt, figure), tooltip=_tooltips(alt, figure))]

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import shutil
+import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from humboldt.errors import UsageError, named_extras
+
+NOTES_WIDTH = 120  # columns of the notes below a table, at most
 
 
 @dataclass(frozen=True)
@@ -80,22 +84,56 @@ class Table:
     notes: tuple[str, ...] = ()
 
 
-def as_text(tables: Sequence[Table], *, width: int = 120) -> str:
-    """Aligned text, the same on a terminal and in a file. Columns named `paper` are the published numbers."""
-    blocks = []
-    for table in tables:
-        grid = [table.columns, *table.rows]
-        widths = [max(len(row[i]) for row in grid) for i in range(len(table.columns))]
-        numeric = [all(_is_number(row[i]) for row in table.rows) for i in range(len(table.columns))]
+def as_text(tables: Sequence[Table], *, width: int | None = None) -> str:
+    """Aligned text. Columns named `paper` are the published numbers.
 
-        def line(row: Sequence[str], widths: list[int] = widths, numeric: list[bool] = numeric) -> str:
-            cells = zip(row, widths, numeric, strict=True)
-            return "  ".join(c.rjust(w) if is_number else c.ljust(w) for c, w, is_number in cells).rstrip()
+    A table that is wider than `width` (by default that of the terminal, if stdout is one) is printed in parts. Files
+    get the whole table.
+    """
+    if width is None and sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns
+    return "\n\n".join(_block(table, width) for table in tables)
 
-        rule = "─" * len(line(["x" * w for w in widths]))
-        notes = [textwrap.fill(note, width) for note in table.notes]
-        blocks.append("\n".join([table.title, rule, line(table.columns), rule, *map(line, table.rows), rule, *notes]))
-    return "\n\n".join(blocks)
+
+def _block(table: Table, width: int | None) -> str:
+    grid = [table.columns, *table.rows]
+    widths = [max(len(row[i]) for row in grid) for i in range(len(table.columns))]
+    numeric = [all(_is_number(row[i]) for row in table.rows) for i in range(len(table.columns))]
+
+    def line(row: Sequence[str], places: Sequence[int]) -> str:
+        cells = (row[i].rjust(widths[i]) if numeric[i] else row[i].ljust(widths[i]) for i in places)
+        return "  ".join(cells).rstrip()
+
+    lines = [table.title]
+    rule = ""
+    for places in _parts(table, widths, width):
+        rule = "─" * (sum(widths[i] for i in places) + 2 * (len(places) - 1))
+        lines += [rule, line(table.columns, places), rule, *(line(row, places) for row in table.rows)]
+    notes = [textwrap.fill(note, min(width or NOTES_WIDTH, NOTES_WIDTH)) for note in table.notes]
+    return "\n".join([*lines, rule, *notes])
+
+
+def _parts(table: Table, widths: Sequence[int], width: int | None) -> list[list[int]]:
+    """The columns of each part of a table. Every part begins with the columns that say what a row is; the paper's
+    numbers stay beside ours."""
+    count = len(table.columns)
+    texts = [i for i in range(count) if not any(isinstance(row[i], Number | Missing) for row in table.rows)]
+    first = next((i for i in range(count) if i not in texts), count)  # the first column of results
+    if width is None or first == count or sum(widths) + 2 * (count - 1) <= width:
+        return [list(range(count))]
+    parts: list[list[int]] = []
+    group: list[int] = []
+    for i in range(first, count):
+        group.append(i)
+        if i + 1 < count and table.columns[i + 1] == "paper":
+            continue
+        taken = [*parts[-1], *group] if parts else []
+        if parts and sum(widths[j] for j in taken) + 2 * (len(taken) - 1) <= width:
+            parts[-1] = taken
+        else:
+            parts.append([*range(first), *group])
+        group = []
+    return parts
 
 
 def as_csv(records: Sequence[Mapping[str, Any]]) -> str:

@@ -150,7 +150,7 @@ class Recorded(AbstractAnswers):
         if row is not None:
             raise UsageError(
                 f"{row.place}: all {self.count:,} test strings have their prediction, and this line has one more, for "
-                f"{_short(str(row.fields['input']))}. Remove what is too much."
+                f"{_short(str(row.fields['input']))}. Remove the extra lines."
             )
 
     def _misplaced(self, wrong: files.Row, wanted: str) -> UsageError:

@@ -118,7 +118,7 @@ def tables_apart(suite: AbstractSuite, ordered: Sorted) -> list[Table]:
     """What fits no table of the paper: results that are superseded, or not known here."""
     result = []
     if ordered.superseded:
-        remark = "Results of earlier versions: they are shown, but compete for no place in a table."
+        remark = "Results of earlier versions: they are shown here, but not in the tables above."
         result.append(plain_table(f"{suite.name}, superseded versions", ordered.superseded, [remark]))
     if ordered.unknown:
         reasons = dict.fromkeys(reason for _, reason in ordered.unknown)

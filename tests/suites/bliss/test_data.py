@@ -14,7 +14,8 @@ def data(task: str, split: str | None = None, count: int = 3, seed: int = 100, l
 
 
 def test_training_strings_and_those_that_come_next():
-    assert data("an_bn", p="0.3")[0] == (["#", "a", "a", "b", "b"], ["a", "a", "b", "b", "#"])
+    assert data("an_bn", "train", p="0.3")[0] == (["#", "a", "a", "b", "b"], ["a", "a", "b", "b", "#"])
+    assert sorted(data("an_bn")) == sorted(data("an_bn", "train"))  # the same strings, in the order of drawing
     strings = ["".join(target[:-1]) for _, target in data("dyck_1", "test", after="4")]
     assert strings == ["((()))", "(()())", "(())()"]
     assert data("an_bn") == data("an_bn") != data("an_bn", seed=101, count=30)[:3]

@@ -31,7 +31,7 @@ def test_a_tiny_run_gives_results_and_a_table(tmp_path: Path, model: str):
     experiment = first(model, seeds=2)
     sink = Recording()
     results = results_of(run_one(experiment, tmp_path, sink))
-    assert len(results) == 4 and sink.phases == {"training", "evaluation"}
+    assert len(results) == 4 and sink.phases == {"starting", "training", "evaluation"}
     for found in results:
         assert found.state is State.FINISHED and found.measures["met_0"] == 0 and "training_loss" in found.measures
         assert found.detail["scores"][0]["first_failure"] is not None

@@ -40,7 +40,7 @@ def test_a_tiny_run_gives_results_and_a_table(tmp_path: Path):
         assert curve["lengths"] == [7, 8, 9]
         assert found.measures["score"] == pytest.approx(sum(curve["accuracy"]) / 3)
         assert found.detail["training"]["steps"] == [20]
-    assert sink.phases == {"training", "evaluation"}
+    assert sink.phases == {"starting", "training", "evaluation"}
     table, _ = tables(SUITE, [scores_of(experiment, results)])
     assert table.columns == ("Level", "Task", "Chance", "RNN", "paper")
     assert table.rows[0][:3] == ("regular", "cycle_navigation", "20") and table.rows[0][4] == "100.0"

@@ -112,5 +112,7 @@ def test_records_have_the_papers_numbers_beside_them():
 
 def test_notes_tell_of_cuts():
     notes = " ".join(tables(SUITE, FOUND)[0].notes)
-    assert "cut after 256 symbols. In the tests of accuracy 8 outputs of all members were, and 6 targets are" in notes
+    assert (
+        "cut after 256 symbols. In the tests of accuracy 8 outputs of all members were cut, and 6 targets are" in notes
+    )
     assert "greedy outputs (paper: beam search" in notes and "Means of 1 or 3 members" in notes

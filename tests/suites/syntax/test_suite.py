@@ -53,7 +53,7 @@ def test_a_tiny_run_gives_results_and_a_table(model: str, tmp_path: Path):
         lengths = found.detail["accuracy_per_length"]["lengths"]
         assert lengths[0] >= 4 and lengths[-1] <= 100 and all(length % 2 == 0 for length in lengths)
         assert found.detail["training"]["steps"] == [6]
-    assert sink.phases == {"training", "evaluation"}
+    assert sink.phases == {"starting", "training", "evaluation"}
     best, mean = tables(SUITE, [scores_of(experiment, results)])
     assert best.columns[:4] == ("Language", "T", "Drawn", "Test") and best.columns[-2:] == ("paper", "Shortcut")
     assert [row[:4] for row in best.rows] == [("nested_dependency", "3", "zipf", test) for test in ("in", "out")]

@@ -1,4 +1,7 @@
-"""Several devices: the members are spread over them and get the same results. Needs a process of its own."""
+"""Several devices: the members are spread over them and get the same results. Needs a process of its own.
+
+And the part of a model that is not weights.
+"""
 
 import json
 import os
@@ -7,7 +10,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
+import pytest
 from training_support import Parity
 
 from humboldt.checkpoints import Checkpoints
@@ -15,6 +21,7 @@ from humboldt.events import Silent
 from humboldt.models.rnn import RNN
 from humboldt.training.base import MemberRecipe, Recipe
 from humboldt.training.ensemble.evaluate import evaluate
+from humboldt.training.ensemble.members import static_part
 from humboldt.training.ensemble.train import Ensemble
 
 TESTS = Path(__file__).parents[2]
@@ -60,3 +67,37 @@ def test_four_devices_share_six_members():
         for a, b in zip(loss_1, loss_4, strict=True):
             assert abs(a[-1] - b[-1]) < 1e-4
         assert correct_1 == correct_4
+
+
+class _Shifted(eqx.Module):
+    weight: jax.Array
+    places: jax.Array
+
+    def __init__(self, key: jax.Array) -> None:
+        self.weight, self.places = jax.random.normal(key, (2, 3)), jnp.arange(4)
+
+
+class _Lazy(eqx.Module):
+    weight: jax.Array
+    scale: float
+
+    def __init__(self, key: jax.Array) -> None:
+        self.weight, self.scale = jnp.ones(3), float(jax.random.uniform(key))  # cannot be traced
+
+
+@pytest.mark.parametrize("model", [build, _Shifted, _Lazy])
+def test_the_part_that_is_not_weights_is_that_of_a_model_that_was_built(model):
+    weights, static = eqx.partition(model(jax.random.key(0)), eqx.is_inexact_array)
+    assert eqx.tree_equal(static_part(model), static) is not False
+    assert eqx.tree_equal(eqx.combine(weights, static_part(model)), model(jax.random.key(0)))
+
+
+def test_stand_ins_have_the_shapes_of_fresh_members():
+    members = [MemberRecipe(seed, 1e-2) for seed in range(2)]
+    for model in (build, lambda key: (build(key), float(jax.random.uniform(key)))[0]):
+        ensemble = Ensemble(model, members, Recipe(steps=20), Parity())
+        found, wanted = (
+            jax.tree.map(lambda x: (x.shape, x.dtype), learners)
+            for learners in (ensemble.stand_ins(), ensemble.fresh().learners)
+        )
+        assert found == wanted

@@ -64,13 +64,16 @@ class AbstractLanguage(AbstractTask):
 
         Equal to the released files for the same count, prior and seed, which is why the legacy generator is used.
         """
+        return Corpus(self, tuple(sorted(self.drawn(count, seed, p), key=len)), p)
+
+    def drawn(self, count: int, seed: int, p: float = PRIOR) -> list[str]:
+        """The strings of a corpus in the order in which they are drawn: more of them begin with the same ones."""
         self.check_prior(p)
         if count < 1:
             raise UsageError(f"A corpus of {count} strings is empty. Ask for a count of 1 or more.")
         if not 0 <= seed < 2**32:
             raise UsageError(f"Seed {seed} is not one of NumPy's legacy generator. Use one from 0 to 4294967295.")
-        strings = self._draw(np.random.RandomState(seed), count, p)
-        return Corpus(self, tuple(sorted(strings, key=len)), p)
+        return self._draw(np.random.RandomState(seed), count, p)
 
     def grammar(self, p: float = PRIOR) -> Grammar:
         """The grammar that corpora are drawn from."""

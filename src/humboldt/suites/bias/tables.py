@@ -265,8 +265,7 @@ def _notes(task: str, metric: str, summaries: Sequence[Summary]) -> list[str]:
         notes = ["accuracy: the share of hold-out inputs whose whole output is the rule's, mean over seeds."]
     else:
         notes = [
-            "FPA: of the learners that fit the training set, the share whose outputs are a rule's for every hold-out "
-            "input."
+            "FPA: of the learners that fit the training set, the share that follows the rule for every hold-out input."
         ]
     if any(summary.without_empty for summary in summaries):
         notes.append(

@@ -14,7 +14,8 @@ SETTINGS = ("p", "after", "format")
 
 
 def pairs(language: AbstractLanguage, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
-    """A training corpus, or the strings that come after a size, as input and target symbols."""
+    """As input and target symbols: sampled strings as they come, a training corpus (the same, sorted by length), or
+    the strings that come after a size."""
     settings, split = request.settings, request.split
     for key in settings:
         if key not in SETTINGS:
@@ -37,9 +38,10 @@ def pairs(language: AbstractLanguage, request: ExampleRequest) -> Iterator[tuple
     else:
         if "after" in settings:
             raise UsageError(
-                f"--after {settings['after']}: a training corpus is sampled. Use --split test, or leave it."
+                f"--after {settings['after']}: a training corpus is sampled. Use --split test, or leave --after out."
             )
-        strings = language.corpus(count, request.seed, p).strings
+        sampled = language.drawn if split is None else lambda *about: language.corpus(*about).strings
+        strings = sampled(count, request.seed, p)
     return ((source.split(), target.split()) for source, target in map(language.pair, strings))
 
 

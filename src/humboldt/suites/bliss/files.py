@@ -62,7 +62,7 @@ def score_distributions(problem: NextSymbol, task: str, path: Path) -> dict[str,
         if row is None:
             break
         if string is None:
-            raise UsageError(f"{row.place}: all {count:,} test strings are there already. Remove what is too much.")
+            raise UsageError(f"{row.place}: all {count:,} test strings are there already. Remove the extra lines.")
         source, target = language.pair(string)
         if row.fields["input"] != source:
             raise UsageError(

@@ -171,11 +171,11 @@ def layout(suite: "Bliss", heading: Heading, cells: Sequence[Cell]) -> list[Tabl
         "B-index: the largest b for which some member, trained on 10^N / b strings, meets the criterion on the next "
         "10^N · b strings; <1 if none does. `met by`: how many members meet it at that b (at the smallest b if none "
         "does), of how many. The margin ε counts over all steps of the test set, or `per string`. Paper: Table 2.",
-        "`largest n`: up to which size the best member accepts every string, from the shortest on, for each |C| "
+        "`largest n`: the best member accepts every string up to this size, from the shortest on, for each |C| "
         "(ε = 0; Dyck: string length, ε = 0.005). `fails first at`: the first test string that the best member with "
         "the largest |C| gets wrong. `longer, deeper`: for Dyck languages, up to which length (at most 100) every "
-        "random string is accepted, and up to which k (at most 50) every (^k )^k; best members with the largest |C|, "
-        "ε = 0.005.",
+        "random string is accepted, and up to which k (at most 50) every (^k )^k; of the best members with the largest "
+        "|C|, ε = 0.005.",
     )
     if any(line[1].endswith("(shortest)") for line in lines):
         notes = (*notes, "(shortest): the network with the shortest description of all searches, for each |C|.")

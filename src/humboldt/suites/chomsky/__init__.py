@@ -173,7 +173,7 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
         """The strings that models are scored on, in that order."""
         if request.length is not None:
             raise UsageError(
-                f"--length {request.length}: the test strings have many lengths. Leave it, or use --set "
+                f"--length {request.length}: the test strings have many lengths. Leave --length out, or use --set "
                 f"test_lengths={request.length},{request.length}."
             )
         ((training, protocol),) = self.outside_trainings(request.task, "any", request.preset, request.settings)

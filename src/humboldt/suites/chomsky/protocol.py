@@ -71,8 +71,8 @@ class LengthGeneralisation:
                 )
         if self.test_lengths[0] <= self.train_lengths[1]:
             raise UsageError(
-                f"test_lengths {self.test_lengths} overlap train_lengths {self.train_lengths}. The score must only see "
-                f"lengths the learner never trained on. Use test_lengths={self.train_lengths[1] + 1},"
+                f"test_lengths {self.test_lengths} overlap train_lengths {self.train_lengths}. The score must use "
+                f"only lengths that are not in training. Use test_lengths={self.train_lengths[1] + 1},"
                 f"{max(self.train_lengths[1] + 1, self.test_lengths[1])}."
             )
 

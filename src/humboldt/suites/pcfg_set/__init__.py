@@ -207,7 +207,7 @@ class PcfgSet(AbstractSuite, OffersData, OffersScore, OffersWrongStrings):
         if request.settings:
             raise UsageError(
                 f"--set {next(iter(request.settings))}: predictions for pcfg_set are compared with what their sources "
-                "mean, whatever the corpus was. Leave --set out."
+                "mean, for every corpus. Leave --set out."
             )
         test, twin = request.task, request.twin
         general = "substitutivity" if test in TASKS and test.startswith("substitutivity") else test

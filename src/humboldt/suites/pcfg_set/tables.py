@@ -112,7 +112,8 @@ def _notes(by_test: Mapping[str, Row]) -> list[str]:
         "Task accuracy, systematicity, productivity: share of outputs that are right from first to last symbol. "
         "Substitutivity, localism: share of items whose two outputs are equal, right or wrong. Overgeneralisation: "
         f"share of exceptions answered by the rules, in the epoch in which it is highest.{mean} Paper: Table 1.",
-        f"{FIRST_STRING}: who always answers with the first string argument. It is consistent without any competence.",
+        f"{FIRST_STRING}: a model that always answers with the first string argument. It is consistent, but knows no "
+        "function.",
     ]
     caps = sorted({cell.scores[0].evaluation.setting["longest_output"] for cell in cells})
     cut = sum(result.detail.get("cut_outputs", 0) for cell in cells for result in results(cell))
@@ -120,8 +121,8 @@ def _notes(by_test: Mapping[str, Row]) -> list[str]:
     longer = sum(found[0].detail.get("longer_targets", 0) for found in of_tests if found)
     cap = " or ".join(f"{number:,}" for number in caps)
     notes.append(
-        f"Outputs are cut after {cap} symbols. In the tests of accuracy {cut:,} outputs of all members were, and "
-        f"{longer:,} targets are longer."
+        f"Outputs are cut after {cap} symbols. In the tests of accuracy {cut:,} outputs of all members were cut, "
+        f"and {longer:,} targets are longer."
     )
     return notes
 

@@ -167,12 +167,12 @@ def _notes(suite: "Syntax", cells: Sequence[Cell]) -> list[str]:
         f"Accuracy in percent on {sizes[0]} strings of length {spans[0]} (in) and {sizes[1]} of {spans[1]} (out)"
         f"{best_of}. * captured (> {CAPTURED:.0f}). Chance 50. Paper: Table 2.",
         "Shortcut: the best classifier that knows no structure (lengths, ends, neighbours, counts of symbols and of "
-        "their categories) on the same strings. An accuracy below it needs no syntax.",
+        "their categories) on the same strings. An accuracy below it can be reached without syntax.",
     ]
     if any(cell.place[1] == "uniform" for cell in cells):
         notes.append(
-            "The paper's table for the uniform distribution (Table 3) repeats Table 2 in every cell: it is no "
-            "measurement, so nothing is shown beside ours."
+            "The paper's table for the uniform distribution (Table 3) repeats Table 2 in every cell. So no "
+            "number of the paper is shown beside ours."
         )
     bodies = {}
     for cell in cells:
@@ -181,7 +181,7 @@ def _notes(suite: "Syntax", cells: Sequence[Cell]) -> list[str]:
             bodies[cell.model] = results[0].detail["parameters"]["body"]
     if bodies:
         words = [f"{suite.contender(name).title} {_thousands(count)}{_printed(name)}" for name, count in bodies.items()]
-        notes.append(f"Parameters between word vectors and readout: {', '.join(words)}.")
+        notes.append(f"Parameters without word vectors and output layer: {', '.join(words)}.")
     return notes
 
 

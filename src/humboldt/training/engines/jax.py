@@ -69,7 +69,7 @@ class JaxEngine(AbstractEngine):
         ensemble, key = make_ensemble(job), _kind(job)
         if key not in self._paces:
             self._paces[key] = ensemble.pace(min(SAMPLE_STEPS, job.recipe.steps))
-        predictor = EnsemblePredictor(ensemble.fresh().learners.weights, ensemble.static, job.problem)
+        predictor = EnsemblePredictor(ensemble.stand_ins().weights, ensemble.static, job.problem)
         seconds = self.known_seconds(job)
         assert seconds is not None
         return predictor.take(range(len(job.members))), seconds

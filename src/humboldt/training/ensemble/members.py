@@ -57,3 +57,18 @@ def stack_weights(build: Callable[[Array], PyTree], seeds: Sequence[int]) -> PyT
     """
     weights = [eqx.filter(build(jax.random.key(seed)), eqx.is_inexact_array) for seed in seeds]
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *weights)
+
+
+def static_part(build: Callable[[Array], PyTree]) -> PyTree:
+    """All of a model but its weights. Nothing is computed for it, unless the model has other arrays."""
+
+    def is_weight(leaf: Any) -> bool:
+        return isinstance(leaf, jax.ShapeDtypeStruct) and jnp.issubdtype(leaf.dtype, jnp.inexact)
+
+    try:
+        static = eqx.filter(eqx.filter_eval_shape(build, jax.random.key(0)), is_weight, inverse=True)
+        if not any(isinstance(leaf, jax.ShapeDtypeStruct) for leaf in jax.tree.leaves(static)):
+            return static
+    except jax.errors.JAXTypeError:  # a model that computes with its key in Python
+        pass
+    return eqx.filter(build(jax.random.key(0)), eqx.is_inexact_array, inverse=True)

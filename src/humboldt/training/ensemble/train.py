@@ -16,7 +16,7 @@ from humboldt.errors import Interrupted
 from humboldt.events import AbstractSink, Progress, Warned
 from humboldt.training.base import AbstractProblem, MemberRecipe, Milestone, Recipe
 from humboldt.training.ensemble.compiled import keep_compiled_programs
-from humboldt.training.ensemble.members import pad_members, stack_weights
+from humboldt.training.ensemble.members import pad_members, stack_weights, static_part
 from humboldt.training.ensemble.named import from_named, to_named
 from humboldt.training.ensemble.steps import Chunk, Curve, Learners, MemberValues, Work, train_chunk, transformation
 from humboldt.training.ensemble.stream import buckets_for, make_chunk
@@ -96,7 +96,7 @@ class Ensemble:
             l2=jnp.array([member.l2 for member in padded], jnp.float32),
             key=jnp.stack([jax.random.fold_in(jax.random.key(seed), 1) for seed in self._seeds]),
         )
-        _, self.static = eqx.partition(build(jax.random.key(0)), eqx.is_inexact_array)
+        self.static = static_part(build)
         # Compiling for an accelerator takes several times longer than for a CPU, and its time is dear.
         most = 8 if jax.default_backend() == "cpu" else 4
         self.buckets = _as_pairs(problem.buckets or buckets_for(problem.longest, most=most), problem.longest_target)
@@ -113,6 +113,20 @@ class Ensemble:
         never, whole = np.full(count, -np.inf), np.ones(count, np.float32)
         best = Best(jax.tree.map(jnp.array, weights), never, whole) if with_best else None
         return Memory(learners, Curve(empty, empty.copy()), best)
+
+    def stand_ins(self) -> Learners:
+        """Learners of the same shapes as fresh ones, for a measurement: their numbers have no meaning.
+
+        To draw initial weights, JAX compiles a small program for every shape. A measurement can do without them.
+        """
+        try:
+            shapes = eqx.filter_eval_shape(lambda: self.fresh().learners)
+        except jax.errors.JAXTypeError:  # a model that computes with its key in Python
+            return self.fresh().learners
+        rng = np.random.default_rng(0)
+        weights = jax.tree.map(lambda x: (0.05 * rng.standard_normal(x.shape)).astype(x.dtype), shapes.weights)
+        optimiser = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), shapes.optimiser)
+        return Learners(weights, optimiser, np.full(len(self._seeds), -1, np.int32))  # pyright: ignore[reportArgumentType]
 
     def chunk(self, index: int) -> Chunk:
         """The data of one call of the compiled program."""
@@ -166,7 +180,7 @@ class Ensemble:
         """
         whole, self.buckets = self.buckets, self.buckets[-1:]
         try:
-            learners = self.fresh().learners
+            learners = self.stand_ins()
             sample = min(sample, self.chunk_steps)
             chunk = self._chunk(0, sample)
             begin = time.perf_counter()

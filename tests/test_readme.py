@@ -1,0 +1,78 @@
+"""What README.md shows is so: its pictures and its table come from records, its lines of Python run."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from pages import ROOT, load, script
+
+import humboldt
+from humboldt import cli
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PICTURES = re.findall(r"!\[.+?\]\((docs/pictures/\w+\.svg)\)", README)
+MAKE = [shlex.split(line)[1:] for line in (ROOT / "docs/pictures/make.sh").read_text().splitlines() if "$PLOT " in line]
+
+
+def test_the_table_of_reproductions_is_made_from_the_records():
+    table = "\n".join(script("reproductions/summary.py").lines())
+    assert f"\n\n{table}\n\n" in README, (
+        "run `python reproductions/summary.py`, and paste what it prints into README.md"
+    )
+
+
+def test_every_suite_has_a_picture_and_every_picture_a_command():
+    assert [Path(picture).stem for picture in PICTURES] == re.findall(r"^\| \[`(\w+)`\]", README, re.MULTILINE)
+    assert sorted(arguments[-1] for arguments in MAKE) == sorted(PICTURES)
+
+
+# The largest two take seconds, and are drawn by the same code.
+@pytest.mark.parametrize(
+    "arguments", [one for one in MAKE if "syntax/" not in one[1]], ids=lambda arguments: arguments[1]
+)
+def test_pictures_are_those_of_the_records(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(ROOT)
+    again = tmp_path / Path(arguments[-1]).name
+    monkeypatch.setattr("sys.argv", ["humboldt", "plot", *arguments[:-1], str(again)])
+    with pytest.raises(SystemExit) as leaving:
+        cli.main()
+    assert not leaving.value.code
+    assert again.read_text() == (ROOT / arguments[-1]).read_text(), "run `sh docs/pictures/make.sh`"
+
+
+def test_what_is_said_below_the_pictures_is_in_the_records():
+    text, quick = " ".join(README.split()), ROOT / "docs/pictures/quick/members.jsonl"
+    lines = [json.loads(line) for line in quick.read_text(encoding="utf-8").splitlines()]
+    (accuracy,) = [line["results"][0] for line in lines if line["evaluation"]["name"] == "accuracy"]
+    depth = {k: f"{100 * v['value']:.0f}%" for k, v in accuracy["detail"]["score"]["breakdowns"]["depth"].items()}
+    assert f"{depth['1']} of its answers are right at depth 1, {depth['3']} at depth 3 (one network" in text
+    follows = {"cnn_s2s": "linear", "transformer": "hierar"}
+    for line in lines:
+        if line["training"]["suite"] == "bias":
+            members = [one["measures"] for one in line["results"] if not one["member"]["rule"]]
+            assert len(members) == 3, "3 networks each"
+            assert all(one[f"agrees_{follows[line['training']['model']]}"] == 1 for one in members)
+    scores = [
+        r
+        for r in load("reproductions/chomsky/records.json")
+        if "steps=10000" in r["setting"] and r["statistic"] == "max"
+    ]
+    assert {r["members"] for r in scores} == {30}
+
+
+def test_the_lines_of_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.chdir(tmp_path)
+    first, *others = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    assert len([line for line in first.splitlines() if line.strip()]) <= 10
+    exec(first, {})
+    printed = capsys.readouterr().out
+    assert "regular  parity_check      50  100.0*" in printed and "['b'] (5, 64)" in printed
+    assert "counts:\n  score 1.0000" in printed
+    for block in others:
+        exec(block, {"humboldt": humboldt})
+
+
+def test_the_wheel_has_the_name_that_is_installed():
+    assert f"humboldt-{humboldt.__version__}-py3-none-any.whl" in README
