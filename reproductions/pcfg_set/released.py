@@ -3,9 +3,9 @@
     python reproductions/pcfg_set/released.py RESULTS FOLDER [BEAM]
 
 RESULTS is a folder of `humboldt run pcfg_set --keep all`, FOLDER holds `dev.src` and `dev.tgt`. Prints a JSON record
-for each kept member of the base task: its sequence accuracy there, beside that on our own test set; with BEAM, also that
-of the outputs of a beam search (the paper's published ones have a beam of 5). And the seconds that greedy outputs of
-our test set take when everything is compiled.
+for each kept member of the base task: its sequence accuracy there, beside that on our own test set; with BEAM, also
+that of the outputs of a beam search (the paper's published ones have a beam of 5). And the seconds that greedy outputs
+of our test set take when everything is compiled.
 """
 
 import json

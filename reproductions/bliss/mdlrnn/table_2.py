@@ -9,7 +9,8 @@ Searches for five languages (Dyck-2 has no proofs), 1000, 500, 250 and 100 strin
 
 each on one core and in a folder of its own below --out. After --minutes those that run are asked to save and stop; the
 same command goes on with what is missing. Writes what is finished to `table_2.json` beside this file (or --record) and
-prints the table. A small try: `--task an_bn --seeds 1 --generations 100 --processes 1`.
+prints the table. A small try: `--task an_bn --seeds 1 --generations 100 --processes 1`. With --page it runs nothing,
+and prints the record as the table of README.md.
 """
 
 import argparse
@@ -109,17 +110,60 @@ def row(search: Search, result: Any, training: Any) -> dict[str, Any]:
     }
 
 
+def first_wrong(task: str, proofs: dict[str, Any]) -> str:
+    """The verdict at a margin of 0: infinity if proved, else the size of the first string that is wrong."""
+    verdict = proofs["0"]
+    if verdict["verdict"] != "Refuted":
+        return "∞" if verdict["verdict"] == "Proved" else "?"
+    string = verdict["string"]
+    if task == "dyck_1":
+        return f"wrong at {string}"
+    counts = f"n = {string.count('a')}"
+    return f"wrong at {counts}, m = {string.count('b')}" if task == "an_bm_cn_plus_m" else f"wrong at {counts}"
+
+
+def page_rows(searches: list[dict[str, Any]]) -> list[list[str]]:
+    """A row for each language and corpus size."""
+    cells: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for search in searches:
+        cells.setdefault((search["task"], search["train_size"]), []).append(search)
+    rows = []
+    for task in ("an_bn", "an_bn_cn", "an_bn_cn_dn", "an_bm_cn_plus_m", "dyck_1"):
+        for factor in FACTORS:
+            own = cells[task, 1000 // factor]
+            shortest = min(own, key=lambda search: search["measures"]["mdl"])
+            proved = [s["measures"]["proved_mdl"] for s in own if "proved_mdl" in s["measures"]]
+            rows.append(
+                [
+                    *(task, str(1000 // factor), str(factor)),
+                    f"{sum(bool(search['measures']['met_0']) for search in own)} of {len(own)}",
+                    ", ".join(first_wrong(task, search["proofs"]) for search in own),
+                    f"{shortest['measures']['mdl']:.1f}",
+                    first_wrong(task, shortest["proofs"]),
+                    f"{min(proved):.1f}" if proved else "none",
+                ]
+            )
+    return rows
+
+
 def main() -> None:
     """Runs, writes, prints."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, required=True, help="folder for results and checkpoints")
+    parser.add_argument("--out", type=Path, help="folder for results and checkpoints")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--minutes", type=float, default=9.0)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--task", action="append", choices=GENERATIONS)
     parser.add_argument("--generations", type=int, help="of all searches; default: by task")
     parser.add_argument("--record", type=Path, default=HERE / "table_2.json")
+    parser.add_argument("--page", action="store_true", help="only print the record as a table")
     options = parser.parse_args()
+    if options.page:
+        for cells in page_rows(json.loads(options.record.read_text(encoding="utf-8"))["searches"]):
+            print(f"| {' | '.join(cells)} |")
+        return
+    if options.out is None:
+        parser.error("--out is missing: a folder for results and checkpoints.")
     searches = [
         Search(task, factor, FIRST_SEED + i)
         for i in range(options.seeds)
