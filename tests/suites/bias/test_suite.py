@@ -156,6 +156,18 @@ def test_published_numbers_stand_beside_ours(settings: dict[str, Any], published
     assert beside["FPA-count", "share"] == published
 
 
+def test_a_bound_that_stands_for_several_cells_is_shown_but_not_tested():
+    """Table 1a has one row for all sizes of the CNN: more than 0.90 memorize, and none counts."""
+    first, _ = planned("count_or_memorization", "cnn_s2s", l=20)
+    measures = {"fits": 1.0, "agrees_mem": 1.0, "accuracy_mem": 1.0, "accuracy_count": 0.0, "agrees_count": 0.0}
+    stored = [scores_of(first, [result(member, measures) for member in first.members])]
+    beside = {(r.measure, r.statistic): r.published for r in records(SUITE, stored)}
+    assert beside["FPA-count", "share"] == 0.0 and beside["FPA-mem", "share"] is None
+    assert ("FPA-count", "p") in beside and ("FPA-mem", "p") not in beside
+    ((row,),) = [table.rows for table in tables(SUITE, stored)]
+    assert [str(cell) for cell in row[4:8]] == ["0.00", "0.00", "1.00", ">0.90"]
+
+
 def data(task: str, split: str | None = None, **settings: str) -> list[tuple[str, str]]:
     assert isinstance(SUITE, OffersData)
     pairs = SUITE.data(task, split=split, count=3, length=None, seed=0, settings=settings)

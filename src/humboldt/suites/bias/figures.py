@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from humboldt.measures.statistics import wilson
 from humboldt.report.figures import AnyFigure, Axis, Figure, Kind
 from humboldt.store import State
-from humboldt.suites.bias.tables import Summary, printed, rules_of, summarise
+from humboldt.suites.bias.tables import Summary, exactly_printed, rules_of, summarise
 from humboldt.suites.cells import Cell, Glance
 from humboldt.suites.plots import mean_and_interval, named
 
@@ -51,7 +51,7 @@ def _agreement(suite: "Bias", summaries: Sequence[tuple[Cell, Summary]]) -> Figu
     rows: list[dict[str, Any]] = []
     for cell, summary in summaries:
         for rule, count in summary.agreeing.items() if summary.counted else ():
-            interval, beside = wilson(count, summary.counted), printed(cell, rule, "FPA")
+            interval, beside = wilson(count, summary.counted), exactly_printed(cell, rule, "FPA")
             row = {
                 **named(suite, cell.model),
                 "task": place_of(suite, cell),
@@ -68,7 +68,7 @@ def _lengths(suite: "Bias", summaries: Sequence[tuple[Cell, Summary]]) -> Figure
     for cell, summary in summaries:
         lengths = summary.lengths.everyone if summary.lengths is not None else None
         for each in lengths.rules if lengths is not None else ():
-            beside = printed(cell, each.rule, "L")
+            beside = exactly_printed(cell, each.rule, "L")
             row = {**named(suite, cell.model), "task": place_of(suite, cell), "x": each.rule, "value": each.nats}
             row |= {"members": lengths.seeds if lengths else 0, **({} if beside is None else {"published": beside})}
             if lengths is not None and lengths.lowest == each.rule and lengths.lowest_p is not None:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from humboldt import published
 from humboldt.languages import tasks
@@ -111,16 +111,24 @@ def _lengths(cell: Cell, results: Sequence[Any]) -> "LengthReport | None":
     return summarise_lengths(lengths, fits if knows else None)
 
 
-def printed(cell: Cell, rule: str, metric: str) -> float | None:
+class Printed(NamedTuple):
+    """A published number; with a bound (`>`, `<`) the paper says only on which side of it all of several cells lie."""
+
+    value: float
+    bound: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.bound}{self.value:.2f}"
+
+
+def printed(cell: Cell, rule: str, metric: str) -> Printed | None:
     """The published number: that of a variation of appendices B and C, or of the main tables."""
     size, kernel = cell.place
     setting = cell.scores[0].training.setting
     criteria = {"model": cell.model, "rule": rule, "metric": metric}
     if cell.task == "scan_jump":
-        value = published.lookup(
-            "find", "value", paper_table="table_7", parameter_value=str(kernel) if kernel else "", **criteria
-        )
-        return _number(value, 1000.0 if metric == "L" else 1.0)
+        factor = 1000.0 if metric == "L" else 1.0
+        return _printed("table_7", str(kernel) if kernel else "", criteria, factor)
     table = "table_8" if cell.model == "joint_attention" else MAIN_TABLES.get(cell.task, "")
     varied = _varied(cell.model, setting["model"])
     if len(varied) > 1:
@@ -130,13 +138,23 @@ def printed(cell: Cell, rule: str, metric: str) -> float | None:
         if not sizes or size != sizes[1][0]:
             return None
         letter = table[-1]
-        found = published.lookup(
-            "find", "value", paper_table=f"{VARIED[name][0]}{letter}", parameter_value=f"{value:g}", **criteria
-        )
-        return _number(found)
-    return _number(
-        published.lookup("find", "value", paper_table=table, task=cell.task, parameter_value=str(size), **criteria)
-    )
+        return _printed(f"{VARIED[name][0]}{letter}", f"{value:g}", criteria)
+    return _printed(table, str(size), {**criteria, "task": cell.task})
+
+
+def exactly_printed(cell: Cell, rule: str, metric: str) -> float | None:
+    """The published number, if there is one and not only a bound."""
+    beside = printed(cell, rule, metric)
+    return None if beside is None or beside.bound else beside.value
+
+
+def _printed(table: str, size: str, criteria: Mapping[str, str], factor: float = 1.0) -> Printed | None:
+    """A row of the paper may stand for several sizes: `10|20|30|40`."""
+    for row in published.rows("find"):
+        is_meant = row["paper_table"] == table and all(row[key] == value for key, value in criteria.items())
+        if is_meant and size in row["parameter_value"].split("|") and row["value"]:
+            return Printed(float(row["value"]) * factor, row["bound"])
+    return None
 
 
 def _varied(model: str, setting: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,10 +164,6 @@ def _varied(model: str, setting: Mapping[str, Any]) -> dict[str, Any]:
         for name, (_, _, value) in VARIED.items()
         if name in setting and setting[name] != usual.get(name, value)
     }
-
-
-def _number(text: str | None, factor: float = 1.0) -> float | None:
-    return float(text) * factor if text else None
 
 
 def records(suite: "Bias", cell: Cell) -> list[Record]:
@@ -173,7 +187,7 @@ def records(suite: "Bias", cell: Cell) -> list[Record]:
         add("fits", "share", summary.fitting / summary.members, summary.members)
     for counts, ending in ((summary.agreeing, ""), (summary.without_empty, ", without empty outputs")):
         for rule, count in counts.items() if summary.counted else ():
-            beside, total = printed(cell, rule, "FPA"), summary.counted
+            beside, total = exactly_printed(cell, rule, "FPA"), summary.counted
             interval = wilson(count, total)
             add(f"FPA-{rule}{ending}", "share", count / total, total, beside)
             if interval is not None:
@@ -182,11 +196,11 @@ def records(suite: "Bias", cell: Cell) -> list[Record]:
             if beside is not None:
                 add(f"FPA-{rule}{ending}", "p", fisher(count, total, beside, _paper_seeds(cell)), total)
     for rule, mean in summary.accuracy.items():
-        add(f"accuracy-{rule}", "mean", mean, summary.members, printed(cell, rule, "accuracy"))
+        add(f"accuracy-{rule}", "mean", mean, summary.members, exactly_printed(cell, rule, "accuracy"))
     if summary.lengths is not None:
         everyone, fitting = summary.lengths.everyone, summary.lengths.fitting
         for each in everyone.rules:
-            add(f"L-{each.rule}", "nats", each.nats, everyone.seeds, printed(cell, each.rule, "L"))
+            add(f"L-{each.rule}", "nats", each.nats, everyone.seeds, exactly_printed(cell, each.rule, "L"))
             add(f"L-{each.rule}", "bits", each.bits, everyone.seeds)
             if each.interval is not None:
                 add(f"L-{each.rule}", "low", each.interval.low, everyone.seeds)
@@ -232,12 +246,17 @@ def _table(suite: "Bias", title: str, cells: Sequence[Cell]) -> Table:
         row.append("–" if summary.fitting is None else f"{summary.fitting}")
         for rule in rules:
             ours, theirs = _agreement(summary, rule, metric), printed(cell, rule, metric)
-            row += [Number(_shown(ours), cell=cell.key, value=ours, published=theirs), _shown(theirs)]
+            exact = exactly_printed(cell, rule, metric)
+            row += [
+                Number(_shown(ours), cell=cell.key, value=ours, published=exact),
+                "–" if theirs is None else str(theirs),
+            ]
         for rule in rules if has_lengths else ():
             text, theirs = _length(summary, rule), printed(cell, rule, "L")
             value = float(text.rstrip("*")) if text != "–" else None
-            about = {"cell": cell.key, "value": value, "published": theirs, "is_solved": text.endswith("*")}
-            row += [Number(text, **about, scale=max(1.0, theirs or 0.0)), _shown(theirs)]
+            exact = exactly_printed(cell, rule, "L")
+            about = {"cell": cell.key, "value": value, "published": exact, "is_solved": text.endswith("*")}
+            row += [Number(text, **about, scale=max(1.0, exact or 0.0)), "–" if theirs is None else str(theirs)]
         rows.append(tuple(row))
     return Table(title, tuple(columns), tuple(rows), tuple(_notes(task, metric, list(summaries.values()))))
 
