@@ -50,6 +50,7 @@ class Recipe:
     nesterov: bool = False  # of SGD with momentum
     gradient_clip: float | None = 1.0  # largest norm of a member's whole gradient
     precision: Precision = "float32"
+    exact_products: bool = False  # single precision also where an accelerator would round the factors (TF32)
     loss: Literal["mean", "sum", "pooled"] = "mean"  # of an example's symbols; pooled: over all symbols of the batch
     schedule: Schedule | None = None
     shrink: float | None = None  # factor on a member's rate after every milestone that is no better than its best

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 from suite_support import Recording, result, results_of, run_one, scores_of
@@ -12,6 +13,7 @@ import humboldt
 from humboldt.errors import UsageError
 from humboldt.languages import Batch
 from humboldt.measures.bias import uniform_nats
+from humboldt.models.layers.linear import Linear
 from humboldt.suites import suites
 from humboldt.suites.base import Experiment, Request, Scored, Scoring
 from humboldt.suites.bias.problem import RuleLearning
@@ -203,3 +205,24 @@ def test_the_quick_preset_shows_who_counts_and_who_memorizes(tmp_path: Path):
     shares = {(r["model"], r["measure"]): r["value"] for r in study.records() if r["statistic"] == "share"}
     for model, (rule, least) in learners.items():
         assert shares[model, f"FPA-{rule}"] >= least
+
+
+@pytest.mark.parametrize(("precision", "used"), [("float32", {"highest"}), ("tf32", {None})])
+def test_single_precision_is_asked_of_an_accelerator_too(
+    precision: str, used: set[str | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """By itself it would round the factors of products, which changes how many learners follow a rule."""
+    asked: set[Any] = set()
+    product = Linear.__call__
+
+    def noting(self: Linear, x: Any) -> Any:
+        asked.add(jax.config.jax_default_matmul_precision)
+        return product(self, x)
+
+    monkeypatch.setattr(Linear, "__call__", noting)
+    small: dict[str, Any] = {"updates": 2, "warm_up": 1, "hidden_size": 3, "embedding_size": 8, "longest_output": 7}
+    (experiment,) = planned(
+        "hierarchical_or_linear", "transformer", seeds=1, precision=precision, description_length=False, **small
+    )
+    run_one(experiment, tmp_path)
+    assert asked == used

@@ -6,7 +6,6 @@ from typing import Literal
 
 from humboldt.settings import Role, setting, settings
 from humboldt.suites.base import Contender, Preset
-from humboldt.training.base import Precision
 
 TASKS = (
     "count_or_memorization",
@@ -49,7 +48,12 @@ class Preferences:
         "symbols that never occur, as in fairseq; it decides which rule an LSTM follows",
         "not stated; released code: fairseq",
     )
-    precision: Precision = setting("float32", "of the network in training", "released code")
+    precision: Literal["float32", "tf32", "bfloat16", "bfloat16_products"] = setting(
+        "float32",
+        "of the network in training; tf32 rounds the factors of products to ten binary digits on an accelerator, which "
+        "changes how many learners follow a rule",
+        "released code",
+    )
     longest_output: int = setting(
         200, "symbols after which an output is cut off", "released code", role=Role.EVALUATION, least=1, most=100_000
     )

@@ -24,6 +24,7 @@ from humboldt.training.spans import outcome
 
 if TYPE_CHECKING:
     from humboldt.training.checks import AbstractTrial
+    from humboldt.training.ensemble.predictor import EnsemblePredictor
     from humboldt.training.ensemble.train import Ensemble, Pace, TrainedEnsemble
 
 BYTES_OF_SYMBOL = 10  # token and target of four bytes, two masks of one
@@ -39,17 +40,18 @@ class JaxEngine(AbstractEngine):
         self._paces: dict[Any, Pace] = {}  # so that similar jobs are measured once
 
     def train(self, job: Job, checkpoints: Checkpoints, sink: AbstractSink) -> "JaxTrained":
-        from humboldt.training.ensemble.predictor import EnsemblePredictor
+        from humboldt.training.ensemble.predictor import products
 
         ensemble = make_ensemble(job)
         look = job.milestone
 
         def milestone(step: int, weights: Any) -> Any:
             assert look is not None
-            return look(step, EnsemblePredictor(weights, ensemble.static, job.problem))
+            return look(step, predictor_of(job, weights, ensemble.static))
 
-        trained = ensemble.train(checkpoints, sink, milestone if look else None)
-        return JaxTrained(trained, EnsemblePredictor(trained.weights, trained.static, job.problem))
+        with products(job.recipe.exact_products):
+            trained = ensemble.train(checkpoints, sink, milestone if look else None)
+        return JaxTrained(trained, predictor_of(job, trained.weights, trained.static))
 
     def restore(self, job: Job, weights: Sequence[Arrays]) -> AbstractPredictor:
         import equinox as eqx
@@ -57,19 +59,19 @@ class JaxEngine(AbstractEngine):
         import jax.numpy as jnp
 
         from humboldt.training.ensemble.named import from_named
-        from humboldt.training.ensemble.predictor import EnsemblePredictor
 
         like, static = eqx.partition(build(job, jax.random.key(0)), eqx.is_inexact_array)
         trees = [from_named(arrays, like) for arrays in weights]
-        return EnsemblePredictor(jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees), static, job.problem)
+        return predictor_of(job, jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees), static)
 
     def sample(self, job: Job) -> tuple[AbstractPredictor, float]:
-        from humboldt.training.ensemble.predictor import EnsemblePredictor
+        from humboldt.training.ensemble.predictor import products
 
         ensemble, key = make_ensemble(job), _kind(job)
         if key not in self._paces:
-            self._paces[key] = ensemble.pace(min(SAMPLE_STEPS, job.recipe.steps))
-        predictor = EnsemblePredictor(ensemble.stand_ins().weights, ensemble.static, job.problem)
+            with products(job.recipe.exact_products):
+                self._paces[key] = ensemble.pace(min(SAMPLE_STEPS, job.recipe.steps))
+        predictor = predictor_of(job, ensemble.stand_ins().weights, ensemble.static)
         seconds = self.known_seconds(job)
         assert seconds is not None
         return predictor.take(range(len(job.members))), seconds
@@ -142,6 +144,13 @@ def build(job: Job, key: Any) -> Any:
     """One network of the job, freshly initialised."""
     problem = job.problem
     return job.model.build(problem.input_size, problem.output_size, num_symbols=problem.num_symbols, key=key)
+
+
+def predictor_of(job: Job, weights: Any, static: Any) -> "EnsemblePredictor":
+    """Members of a job, as networks that can be asked."""
+    from humboldt.training.ensemble.predictor import EnsemblePredictor
+
+    return EnsemblePredictor(weights, static, job.problem, exact_products=job.recipe.exact_products)
 
 
 def make_ensemble(job: Job) -> "Ensemble":

@@ -1,6 +1,7 @@
 """Trained members of an ensemble, asked all at once."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import equinox as eqx
@@ -18,18 +19,30 @@ from humboldt.training.ensemble.decode import correct_targets, greedy_outputs, n
 from humboldt.training.ensemble.evaluate import evaluate
 
 
+def products(exact: bool) -> AbstractContextManager[Any]:
+    """How matrices are multiplied: in single precision, or as the device does by itself."""
+    return jax.default_matmul_precision("highest") if exact else nullcontext()
+
+
 class EnsemblePredictor(AbstractPredictor):
     """Weights with a leading axis of members, and the part of the model that they share."""
 
-    def __init__(self, weights: PyTree, static: PyTree, problem: AbstractProblem) -> None:
-        self.weights, self.static, self.problem = weights, static, problem
+    def __init__(
+        self, weights: PyTree, static: PyTree, problem: AbstractProblem, *, exact_products: bool = False
+    ) -> None:
+        self.weights, self.static, self.problem, self.exact_products = weights, static, problem, exact_products
         self.num_members = jax.tree.leaves(weights)[0].shape[0]
 
     def take(self, members: Sequence[int]) -> "EnsemblePredictor":
         rows = np.asarray(members)
-        return EnsemblePredictor(jax.tree.map(lambda x: x[rows], self.weights), self.static, self.problem)
+        weights = jax.tree.map(lambda x: x[rows], self.weights)
+        return EnsemblePredictor(weights, self.static, self.problem, exact_products=self.exact_products)
 
     def correct(self, batch: Batch, *, number: int = 0) -> np.ndarray:
+        with products(self.exact_products):
+            return self._correct(batch, number)
+
+    def _correct(self, batch: Batch, number: int) -> np.ndarray:
         if self.problem.start is not None:
             return correct_targets(self.weights, self.static, batch, start=self.problem.start)
         seed = self.problem.test_dropout_seed
@@ -39,9 +52,10 @@ class EnsemblePredictor(AbstractPredictor):
         return found
 
     def nats(self, batch: Batch) -> np.ndarray:
-        if self.problem.start is None:
-            return np.stack([self._nats(member, batch) for member in range(self.num_members)])
-        return nats_of_targets(self.weights, self.static, batch, start=self.problem.start)
+        with products(self.exact_products):
+            if self.problem.start is None:
+                return np.stack([self._nats(member, batch) for member in range(self.num_members)])
+            return nats_of_targets(self.weights, self.static, batch, start=self.problem.start)
 
     def _nats(self, member: int, batch: Batch) -> np.ndarray:
         """As stored results were computed, to the last bit: for these, all log-probabilities leave the program."""
@@ -55,13 +69,15 @@ class EnsemblePredictor(AbstractPredictor):
         start, end = self.problem.start, self.problem.end
         if start is None or end is None:
             return super().outputs(batch, longest)
-        return greedy_outputs(self.weights, self.static, batch, start=start, end=end, longest=longest)
+        with products(self.exact_products):
+            return greedy_outputs(self.weights, self.static, batch, start=start, end=end, longest=longest)
 
     def beam_outputs(self, batch: Batch, longest: int, beam: int) -> np.ndarray:
         """Outputs found by a search with so many hypotheses."""
         start, end = self.problem.start, self.problem.end
         assert start is not None and end is not None, "a sequence-to-sequence problem"
-        return beam_outputs(self.weights, self.static, batch, start=start, end=end, longest=longest, beam=beam)
+        with products(self.exact_products):
+            return beam_outputs(self.weights, self.static, batch, start=start, end=end, longest=longest, beam=beam)
 
     def model(self, member: int) -> Any:
         """One member as a network, its weights in NumPy."""
