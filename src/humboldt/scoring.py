@@ -156,7 +156,7 @@ def score(
     - `seed`: the number of the first member. `out`: a folder whose store gets the results, for `humboldt show`.
 
     ```python
-    card = humboldt.score("chomsky", lambda inputs: [["0"] for _ in inputs], tasks="parity_check", preset="quick")
+    card = humboldt.score("chomsky", lambda inputs: [["a"] for _ in inputs], tasks="parity_check", preset="quick")
     print(card)
     ```
     """

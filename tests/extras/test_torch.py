@@ -369,7 +369,9 @@ def test_the_example_runs_on_every_suite_and_can_be_loaded(suite: str, tmp_path:
     study = humboldt.run(
         suite, tasks=task, models=reference, seeds=1, settings={**settings, "hidden_size": 8}, out=tmp_path
     )
-    assert f"pytorch_gru.py:{module}" in str(study.table())
+    assert f"pytorch_gru.py:{module}" in study.table()
+    if suite != "bias":  # there nobody fits after three updates, and no rule is asked about
+        assert "the paper's own models, as printed, in the same places" in study.table()
     assert not study.pending()
     member = humboldt.load(tmp_path, suite=suite)
     string = {"bliss": "( )", "syntax": "ADJ_0 NP_1", "pcfg_set": "copy A1", "bias": "a b b a"}.get(suite, "a b b")
