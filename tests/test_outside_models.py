@@ -9,6 +9,7 @@ from humboldt.identity import Training
 from humboldt.models import models
 from humboldt.outside_models import modules, register_model, remember
 from humboldt.problems import ProblemKind
+from humboldt.settings import as_json
 
 NAME = "somebodys_file.py:Net"
 
@@ -20,10 +21,11 @@ def training(engine: str, **model: Any) -> Training:
 @pytest.mark.usefixtures("registrations_undone")
 def test_a_model_is_known_by_what_a_store_says_of_it():
     kinds = (ProblemKind.TRANSDUCTION, ProblemKind.NEXT_SYMBOL)
-    remember((training("jax", width=8, rate=0.5), kind) for kind in kinds)
+    remember((training("jax", width=8, rate=0.5, sizes=[1, 2], clip=None), kind) for kind in kinds)
     entry = models.entry(NAME)
     assert entry.version == "sha256:abc" and set(entry.value.problems) == set(kinds)
     assert (entry.value().width, entry.value(rate=0.25).rate) == (8, 0.25)
+    assert as_json(entry.value()) == {"width": 8, "rate": 0.5, "sizes": [1, 2], "clip": None}
     with pytest.raises(UsageError, match=r"Name the model with its place: path/to/somebodys_file\.py:Net"):
         entry.value().build(3, 2, num_symbols=2, key=None)
 

@@ -72,8 +72,8 @@ def remember(trainings: Iterable[tuple[Training, ProblemKind]]) -> None:
         registry, base = (modules, ModuleMaker) if training.engine == "torch" else (models, JaxMaker)
         own = {key: value for key, value in training.setting["model"].items() if not hasattr(base, key)}
         body = {
-            **{key: setting(value, f"of {name}", "your own file") for key, value in own.items()},
-            "__annotations__": {key: type(value) for key, value in own.items()},
+            **{key: setting(_frozen(value), f"of {name}", "your own file") for key, value in own.items()},
+            "__annotations__": dict.fromkeys(own, Any),
             "__doc__": name,
             "__module__": __name__,
             "title": name,
@@ -83,6 +83,10 @@ def remember(trainings: Iterable[tuple[Training, ProblemKind]]) -> None:
         }
         model = settings(type(_class_name(name), (base,), body))
         registry.register(name, version=training.versions["model"], origin="a store of results")(model)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def _without_file(name: str) -> Callable[..., Any]:
