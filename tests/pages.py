@@ -2,11 +2,45 @@
 
 import importlib.util
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
+PAGES = [path.relative_to(ROOT) for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md"))]
+PAGES.sort()
+
+
+class Block(NamedTuple):
+    """Code of a page, between fences. `needs` is what a remark before it names: `<!-- needs torch -->`."""
+
+    needs: str
+    kind: str
+    text: str
+
+
+def blocks(page: Path | str) -> list[Block]:
+    """All of a page, in order."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = re.findall(r"^(?:<!-- needs (\w+) -->\n)?```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    return [Block(*parts) for parts in found]
+
+
+def run_block(kind: str, text: str, folder: Path, python: str = sys.executable) -> str:
+    """What a block prints in a process of its own; `humboldt` and `python` are those of the environment."""
+    tools = folder / "bin"
+    tools.mkdir(exist_ok=True)
+    for name, line in (("humboldt", f'exec "{python}" -m humboldt "$@"'), ("python", f'exec "{python}" "$@"')):
+        (tools / name).write_text(f"#!/bin/sh\n{line}\n")
+        (tools / name).chmod(0o755)
+    command = ["bash", "-euo", "pipefail", "-c", text] if kind == "bash" else [python, "-c", text]
+    environment = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, f"{text}\n{done.stderr}"
+    return done.stdout
 
 
 def tables(page: Path) -> list[list[list[str]]]:

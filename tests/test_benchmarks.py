@@ -67,3 +67,12 @@ def test_our_loop_around_a_module_costs_what_the_record_says():
     text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
     assert len(record["rounds"]) >= 10 and record["median_ratio"] <= 1.05
     assert f"Ours takes {record['median_ratio']:.3f} times as long" in text
+
+
+def test_the_walk_through_takes_what_the_record_says():
+    record = load("benchmarks/records/walk_through-cpu.json")
+    (table,) = [rows for rows in tables(ROOT / "docs/pytorch.md") if rows[0][0] == "chomsky" and len(rows[0]) == 5]
+    assert not record["has_jax"] and len(table) == len(record["suites"]) == 5
+    for (_, command, *numbers), measured in zip(table, record["suites"], strict=True):
+        assert command == measured["command"]
+        assert numbers == [str(measured[key]) for key in ("lines", "wall_seconds", "processor_seconds")]

@@ -49,7 +49,8 @@ ALLOWED: dict[str, set[str]] = {
     "report": {"errors", "published", "store"},
     "outside_models": {*BOTTOM, "models"},
     "training": {*BOTTOM, "languages", "mdl", "models", "outside_models"},
-    "suites": {*BOTTOM, *KNOWLEDGE, "report", "store", "training"} - {"models", "mdl"},  # only engines know networks
+    # Only engines know networks; but a store's results of models from users' own files are to be shown.
+    "suites": {*BOTTOM, *KNOWLEDGE, "outside_models", "report", "store", "training"} - {"models", "mdl"},
     "plugins": {*BOTTOM, "languages"},  # what it registers with, it imports when it is called
     "execution": {*BOTTOM, "store", "suites", "training"},
     "matching": {*BOTTOM, "suites"},
@@ -59,7 +60,7 @@ ALLOWED: dict[str, set[str]] = {
         "matching",
     },
     "inspection": {*BOTTOM, "languages", "report", "suites", "training"},
-    "kept": {*BOTTOM, "inspection", "plugins", "report", "store", "suites"},
+    "kept": {*BOTTOM, "inspection", "outside_models", "plugins", "report", "store", "suites"},
     "locks": set(),
     "cluster": {*BOTTOM, "execution", "outside_models", "plugins", "store", "suites", "training"},
     "estimates": {*BOTTOM, "suites", "training"},

@@ -105,9 +105,14 @@ def test_what_is_neither_task_nor_model_nor_suite_is_refused():
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
+        ("extra.py", "raise ModuleNotFoundError(name='jax')", r"This needs `jax`.*pip install 'humboldt\[zoo\]'"),
         ("broken.py", "1 / 0", r"broken\.py: ZeroDivisionError: division by zero\. Correct the file"),
         ("syntax.py", "def", r"syntax\.py: SyntaxError"),
-        ("imports.py", "import no_such_package_anywhere", r"ModuleNotFoundError.*no_such_package_anywhere"),
+        (
+            "imports.py",
+            "import no_such_package",
+            r"imports\.py: it imports `no_such_package`, which is not installed\.",
+        ),
         ("leaves.py", "raise SystemExit(3)", r"leaves\.py"),
         ("notes.txt", "hello", "not a Python file"),
     ],

@@ -1,32 +1,13 @@
 """The page about scoring: every block runs, in its order and in one folder, and the examples are short."""
 
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-from pages import ROOT
+from pages import ROOT, blocks, run_block
 
 PAGE = (ROOT / "docs/score.md").read_text(encoding="utf-8")
-BLOCK = re.compile(r"(<!-- needs torch -->\n)?```(python|bash)\n(.*?)```", re.DOTALL)
-BLOCKS = [(bool(torch), kind, text) for torch, kind, text in BLOCK.findall(PAGE)]
+BLOCKS = [(bool(needs), kind, text) for needs, kind, text in blocks("docs/score.md") if kind]
 SUITES = ("chomsky", "syntax", "pcfg_set", "bias", "bliss")
-
-
-def run_block(kind: str, text: str, folder: Path, python: str = sys.executable) -> str:
-    """What a block prints; `humboldt` and `python` are those of the environment."""
-    tools = folder / "bin"
-    tools.mkdir(exist_ok=True)
-    for name, line in (("humboldt", f'exec "{python}" -m humboldt "$@"'), ("python", f'exec "{python}" "$@"')):
-        (tools / name).write_text(f"#!/bin/sh\n{line}\n")
-        (tools / name).chmod(0o755)
-    command = ["bash", "-euo", "pipefail", "-c", text] if kind == "bash" else [python, "-c", text]
-    environment = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, f"{text}\n{done.stderr}"
-    return done.stdout
 
 
 def test_there_is_an_example_for_every_suite_in_fewer_than_20_lines():

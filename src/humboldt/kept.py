@@ -11,6 +11,7 @@ from humboldt import checkpoints
 from humboldt.errors import UsageError, unknown_name
 from humboldt.identity import Evaluation, Member, Training, canonical
 from humboldt.inspection import KeptMember, title
+from humboldt.outside_models import is_reference, register_reference, remember
 from humboldt.plugins import load_installed
 from humboldt.report.words import counted
 from humboldt.settings import check_known, fields, plain, typed_value, words
@@ -49,6 +50,7 @@ class KeptFile:
     def load(self) -> KeptMember:
         """The member with its weights."""
         suite = suites.get(self.training.suite)
+        remember([(self.training, suite.kind)])  # an error that tells what to do, where its file was not named
         _check_versions(suite, self.training)
         try:
             return KeptMember(suite, self.training, self.member, _weights(self), self.measures)
@@ -70,7 +72,8 @@ def load(
     **Arguments:**
 
     - `folder`: of the results.
-    - `suite`, `task`, `model`: their names; each may be left out where the folder holds one only.
+    - `suite`, `task`, `model`: their names; each may be left out where the folder holds one only. A model from a file
+      of your own is named with its place, `path/to/my_file.py:MyGRU`.
     - `member`: which one, where several of one task and model were kept: `{"seed": 3}`, or `"best"` by the suite's own
       measure.
     - `settings`: of which training, where several were made: `{"hidden_size": 64}`.
@@ -82,6 +85,8 @@ def load(
     ```
     """
     load_installed()
+    if model is not None and is_reference(model):
+        model = register_reference(model)
     known = _candidates(Path(folder))
     wanted = {"suite": suite, "task": task, "model": model}
     for kind, name in wanted.items():

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from humboldt import settings as settings_
-from humboldt.errors import UsageError, named_extras
+from humboldt.errors import MissingExtra, UsageError, named_extras
 from humboldt.suites.base import AbstractSuite, Request
 
 SIZE = "hidden_size"
@@ -47,6 +47,8 @@ def _at_least(suite: AbstractSuite, request: Request, task: str, model: str, siz
     for allowed in range(size, size + 16):
         try:
             return allowed, _parameters(suite, request, task, model, {SIZE: allowed})
+        except MissingExtra:
+            raise
         except UsageError:  # an odd number of units for two directions, say
             continue
     raise UsageError(f"--match-parameters: no {SIZE} from {size} to {size + 15} will do for the model {model}.")

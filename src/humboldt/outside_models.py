@@ -11,11 +11,12 @@ kinds of problem the network can be given; without one, the parameters of a clas
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from humboldt.errors import RunError, UsageError
+from humboldt.identity import Training
 from humboldt.models import models
 from humboldt.problems import ProblemKind
 from humboldt.registry import Registry, origin_of
@@ -53,8 +54,46 @@ def register_model(name: str, thing: Any, *, version: int | None = None, origin:
     if not callable(thing):
         raise UsageError(f"{name} is a {type(thing).__name__}. Name a class or a function that makes a network.")
     registry, model = _as_settings(name, thing)
+    if name in registry and getattr(registry.get(name), "is_remembered", False):
+        registry.forget(name)
     registry.register(name, version=version, origin=origin or origin_of(thing))(model)
     return name
+
+
+def remember(trainings: Iterable[tuple[Training, ProblemKind]]) -> None:
+    """Makes models of files that were not given known by what a store says of them, with the kind of problem that each
+    had. So their results can be shown wherever the store is; to build a network, the file is needed."""
+    described: dict[str, tuple[Training, set[ProblemKind]]] = {}
+    for training, kind in trainings:
+        if is_reference(training.model) and training.model not in modules and training.model not in models:
+            kinds = described[training.model][1] if training.model in described else set()
+            described[training.model] = training, {*kinds, kind}  # the last one in a store is the newest
+    for name, (training, kinds) in described.items():
+        registry, base = (modules, ModuleMaker) if training.engine == "torch" else (models, JaxMaker)
+        own = {key: value for key, value in training.setting["model"].items() if not hasattr(base, key)}
+        body = {
+            **{key: setting(_frozen(value), f"of {name}", "your own file") for key, value in own.items()},
+            "__annotations__": dict.fromkeys(own, Any),
+            "__doc__": name,
+            "__module__": __name__,
+            "title": name,
+            "maker": staticmethod(_without_file(name)),
+            "problems": tuple(kinds),
+            "is_remembered": True,
+        }
+        model = settings(type(_class_name(name), (base,), body))
+        registry.register(name, version=training.versions["model"], origin="a store of results")(model)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def _without_file(name: str) -> Callable[..., Any]:
+    def maker(**_: Any) -> Any:
+        raise UsageError(f"The file of {name} is not known here. Name the model with its place: path/to/{name}.")
+
+    return maker
 
 
 def _as_settings(name: str, thing: Any) -> tuple[Registry[Any], type]:
@@ -128,6 +167,8 @@ class _Maker:
         named = {name: value for name, value in given.items() if takes_all or name in parameters}
         try:
             return cls.maker(**named, **own)
+        except UsageError:
+            raise
         except Exception as error:
             told = ", ".join(f"{key}={value!r}" for key, value in {**named, **own}.items() if key != "key")
             raise RunError(f"{self.title}({told}) raised {type(error).__name__}: {error}") from error

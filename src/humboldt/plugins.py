@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from humboldt.errors import UsageError, unknown_name
+from humboldt.errors import UsageError, named_extras, unknown_name
 from humboldt.languages import AbstractTask, tasks
 
 V = TypeVar("V")
@@ -113,11 +113,14 @@ def load_file(path: Path, option: str) -> ModuleType:
     if not path.is_file():
         raise UsageError(f"{option}: there is no file `{path}`. Give a Python file.")
     try:
-        module = _load_file(path.resolve())
+        with named_extras():
+            module = _load_file(path.resolve())
         LOADED.append(path.resolve())
         return module
     except UsageError:
         raise
+    except ModuleNotFoundError as error:
+        raise UsageError(f"{option}: it imports `{error.name}`, which is not installed. Install it first.") from error
     except (Exception, SystemExit) as error:
         raise UsageError(f"{option}: {type(error).__name__}: {error}. Correct the file and try again.") from error
 

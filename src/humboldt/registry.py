@@ -60,7 +60,7 @@ class Registry(Generic[T]):
         self._check = check
         self._entries: dict[str, Entry[T]] = {}
 
-    def register(self, name: str, *, version: int | None = None, origin: str | None = None) -> Callable[[V], V]:
+    def register(self, name: str, *, version: int | str | None = None, origin: str | None = None) -> Callable[[V], V]:
         """Decorator that binds `name`. `origin` is the file that what is registered was made from, where it is not the
         one that defines it."""
         made_from = origin
@@ -87,6 +87,10 @@ class Registry(Generic[T]):
             return value
 
         return bind
+
+    def forget(self, name: str) -> None:
+        """Unbinds a name that was registered."""
+        del self._entries[name]
 
     def names(self, prefix: str = "") -> list[str]:
         """All names that start with `prefix`, sorted. Imports nothing below the package."""

@@ -20,7 +20,7 @@ from humboldt.suites import suites
 from humboldt.suites.base import OUTSIDE, AbstractSuite, Parts, Reading, Scoring
 from humboldt.suites.cells import Cell, sort_results
 from humboldt.suites.outside import NextSymbols, OutsidePredictor, Recorded
-from humboldt.suites.reading import records, tables, upgrade
+from humboldt.suites.reading import published_beside, records, tables, upgrade
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,9 @@ class Scorecard:
         return found
 
     def _printed(self, cell: Cell) -> Iterator[dict[str, Any]]:
-        for model, contender in self.suite.contenders.items():
-            for record in self.suite.cell_records(replace(cell, model=model)):
-                if record.published is not None:
-                    about = {"model": contender.title, "measure": record.measure, "statistic": record.statistic}
-                    yield {**about, "setting": record.setting, "value": record.published}
+        for title, record in published_beside(self.suite, cell):
+            about = {"model": title, "measure": record.measure, "statistic": record.statistic}
+            yield {**about, "setting": record.setting, "value": record.published}
 
     def _published(self, one: Scored, measure: str) -> list[dict[str, Any]]:
         beside = self._papers[one.scores.evaluation.key_for(one.scores.training)]
@@ -158,7 +156,7 @@ def score(
     - `seed`: the number of the first member. `out`: a folder whose store gets the results, for `humboldt show`.
 
     ```python
-    card = humboldt.score("chomsky", lambda inputs: [["0"] for _ in inputs], tasks="parity_check", preset="quick")
+    card = humboldt.score("chomsky", lambda inputs: [["a"] for _ in inputs], tasks="parity_check", preset="quick")
     print(card)
     ```
     """

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from test_score_page import BLOCKS, run_block
+from pages import run_block
+from test_score_page import BLOCKS
 
 pytestmark = pytest.mark.extras
 

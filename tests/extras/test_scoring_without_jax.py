@@ -4,7 +4,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from test_score_page import BLOCKS, SUITES, run_block
+from pages import run_block
+from test_score_page import BLOCKS, SUITES
 
 pytestmark = pytest.mark.extras
 EXAMPLES = [text for needs_torch, kind, text in BLOCKS if kind == "python" and not needs_torch][: len(SUITES)]

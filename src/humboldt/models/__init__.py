@@ -36,7 +36,8 @@ must not change anything. Logits are unnormalised. With a `key` dropout is on, w
   `network(source, source_mask, target_in, target_mask, *, key=None) -> logits`, shapes `(source_time,)` twice,
   `(target_time,)` twice and `(target_time, out)`. `target_in` is the target one step late, after a start mark; the
   logits at a step are those of the target's symbol at that step. For greedy decoding it has
-  `encode(source, source_mask) -> memory`, `start(memory) -> state` and `step(state, token) -> (state, logits)`.
+  `encode(source, source_mask) -> memory`, `start(memory, longest) -> state`, where `longest` is the most symbols that
+  will be asked for, and `step(state, token) -> (state, logits)`.
 
 A network that is derived from `networks.base.AbstractInspectable` shows what happens inside it: `inspect(tokens, mask)`
 returns named arrays with named axes (`humboldt.internals.Internal`), which `humboldt.load` and `humboldt inspect` show.

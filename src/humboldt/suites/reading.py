@@ -1,11 +1,14 @@
 """From a store to records and tables: what every suite's results go through."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from humboldt.errors import HumboldtError, unknown_name
 from humboldt.identity import Evaluation, Training
+from humboldt.outside_models import remember
 from humboldt.report.tables import Record, Table
+from humboldt.settings import words
 from humboldt.store import Scores, State, Store, Written, as_written
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite
@@ -22,10 +25,15 @@ def upgrade(written: Written) -> tuple[Training, Evaluation | None]:
 
 
 def stored(folder: Path, suite: str | None = None) -> list[Scores]:
-    """What a results folder holds, in today's words: its database, or members that were exported."""
+    """What a results folder holds, in today's words: its database, or members that were exported. Models from users'
+    own files are known from then on."""
     if is_export(folder):
-        return [scores for scores in read_members(folder, upgrade) if suite in (None, scores.training.suite)]
-    return Store.open(folder, upgrade).scores(suite)
+        found = [scores for scores in read_members(folder, upgrade) if suite in (None, scores.training.suite)]
+    else:
+        found = Store.open(folder, upgrade).scores(suite)
+    of_known_suites = [scores.training for scores in found if scores.training.suite in suites]
+    remember((training, suites.get(training.suite).kind) for training in of_known_suites)
+    return found
 
 
 def chosen(
@@ -103,7 +111,37 @@ def tables(suite: AbstractSuite, results: Sequence[Scores]) -> list[Table]:
     result = []
     for heading, cells in ordered.cells.items():
         result.extend(tables_of(suite, heading, cells))
+        result.extend(papers_models(suite, heading, cells))
     return [*result, *tables_apart(suite, ordered)]
+
+
+def papers_models(suite: AbstractSuite, heading: Heading, cells: Sequence[Cell]) -> list[Table]:
+    """What the paper has of its own models in the places of models that are not the paper's: whoever has run nothing
+    but a model of their own compares it with these."""
+    rows: dict[tuple[str, str, str], dict[str, str]] = {}
+    for cell in cells:
+        if cell.model in suite.contenders:
+            continue
+        for title, record in published_beside(suite, cell):
+            setting = record.setting.removeprefix(str(heading)).strip(" ,")
+            place = rows.setdefault((record.task, setting, record.measure), {})
+            place.setdefault(title, words(record.published))  # the first statistic is that of the paper's main table
+    known = dict.fromkeys(contender.title for contender in suite.contenders.values())
+    titles = [title for title in known if any(title in found for found in rows.values())]
+    if not titles:
+        return []
+    lines = tuple((*place, *(found.get(title, "–") for title in titles)) for place, found in rows.items())
+    columns = ("Task", "", "Measure", *titles)
+    return [Table(f"{suite.name}: the paper's own models, as printed, in the same places", columns, lines)]
+
+
+def published_beside(suite: AbstractSuite, cell: Cell) -> Iterator[tuple[str, Record]]:
+    """The records that the paper's own models would have in the place of a cell, with their titles: those for which the
+    paper prints a number. Only that number is theirs."""
+    for model, contender in suite.contenders.items():
+        for record in suite.cell_records(replace(cell, model=model)):
+            if record.published is not None:
+                yield contender.title, record
 
 
 def tables_of(suite: AbstractSuite, heading: Heading, cells: Sequence[Cell]) -> list[Table]:

@@ -79,9 +79,57 @@ class AnswersOnce:
         return LastLogits(Linear(input_size, output_size, key=key))
 
 
+class Raises(eqx.Module):
+    """Cannot be called with a mask."""
+
+    def __call__(self, tokens: jax.Array) -> jax.Array:
+        return tokens
+
+
+class Writes(eqx.Module):
+    """Can be told a target, but cannot write by itself: `start` is not told how much will be asked for."""
+
+    def __call__(self, source: jax.Array, mask: jax.Array, told: jax.Array, told_mask: jax.Array) -> jax.Array:
+        return jnp.zeros((len(told), 4))
+
+    def encode(self, source: jax.Array, mask: jax.Array) -> jax.Array:
+        return jnp.zeros(4)
+
+    def start(self, memory: jax.Array) -> jax.Array:
+        return memory
+
+    def step(self, state: jax.Array, token: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return state, state
+
+
+@settings
+class MadeOfRaises(AnswersOnce):
+    """Its network raises an error."""
+
+    def build(self, input_size: int, output_size: int, *, num_symbols: int, key: Any) -> Any:
+        """The network."""
+        return Raises()
+
+
+@settings
+class MadeOfWrites(AnswersOnce):
+    """Its network can be trained, but not asked."""
+
+    problems: ClassVar[tuple[ProblemKind, ...]] = (ProblemKind.SEQUENCE_TO_SEQUENCE,)
+
+    def build(self, input_size: int, output_size: int, *, num_symbols: int, key: Any) -> Any:
+        """The network."""
+        return Writes()
+
+
 @pytest.mark.parametrize(
     ("model", "message"),
     [
+        (
+            MadeOfRaises,
+            r"raised TypeError.*\(given arrays of shape \(7,\), \(7,\)\)\. Mend its __call__; .*docs/jax\.md",
+        ),
+        (MadeOfWrites, r"start\(\) takes 2 positional.*Mend its encode, start and step"),
         (WronglyGated, r"'outside' cannot be registered\. \.cell\.recurrent has joins_drive=True"),
         (WithoutProblems, r"'outside' does not say which problems.*problems = \(ProblemKind"),
         (AnswersOnce, r"returns an array of shape \(4,\) for 7 steps.*of shape \(7, 4\)"),

@@ -11,9 +11,11 @@ from suite_support import Recording, result, results_of, run_one, scores_of
 
 import humboldt
 from humboldt.errors import UsageError
+from humboldt.identity import Training
 from humboldt.languages import Batch
 from humboldt.measures.bias import uniform_nats
 from humboldt.models.layers.linear import Linear
+from humboldt.outside_models import remember
 from humboldt.suites import suites
 from humboldt.suites.base import Experiment, Request, Scored, Scoring
 from humboldt.suites.bias.problem import RuleLearning
@@ -174,6 +176,18 @@ def data(task: str, split: str | None = None, **settings: str) -> list[tuple[str
     assert isinstance(SUITE, OffersData)
     pairs = SUITE.data(task, split=split, count=3, length=None, seed=0, settings=settings)
     return [(" ".join(source), " ".join(target)) for source, target in pairs]
+
+
+@pytest.mark.usefixtures("registrations_undone")
+def test_the_papers_models_are_printed_for_a_model_whose_settings_have_names_like_theirs():
+    """A learner that is not the paper's, of 64 units: the numbers beside it are those of the paper's own sizes."""
+    about = "bias", "hierarchical_or_linear", "mine.py:Net", "jax", {"model": {"hidden_size": 64}}
+    remember([(Training(*about, {"task": 1, "model": 1}), SUITE.kind)])
+    first, _ = planned("hierarchical_or_linear", "mine.py:Net")
+    values = [measures for measures, _ in scored(first, "hierar")]
+    found = [result(member, value) for member, value in zip(first.members, values, strict=True)]
+    (*_, table) = tables(SUITE, [scores_of(first, found)])
+    assert ("hierarchical_or_linear", "d=4", "FPA-hierar", "0.05", "0.3", "0", "0.69", "1") in table.rows
 
 
 def test_data():

@@ -3,6 +3,8 @@
 from humboldt.languages import tasks
 from humboldt.languages.bliss._base import AbstractLanguage as AbstractLanguage
 from humboldt.languages.bliss._base import Measure as Measure
+from humboldt.languages.bliss._blocks import AbstractEqualBlocks as AbstractEqualBlocks
+from humboldt.languages.bliss._blocks import equal_blocks as equal_blocks
 from humboldt.languages.bliss._corpus import BOUNDARY as BOUNDARY
 from humboldt.languages.bliss._corpus import PRIOR as PRIOR
 from humboldt.languages.bliss._corpus import Corpus as Corpus

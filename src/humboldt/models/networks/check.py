@@ -1,10 +1,12 @@
 """What a model from outside must promise: tried once, on a small network and short strings, when it is registered."""
 
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax import Array
 
 from humboldt.errors import UsageError
 from humboldt.models.loop.check import check_gradients
@@ -28,7 +30,7 @@ def check_model(name: str, model: Any) -> None:
     mask = jnp.arange(TIME)[None, :] < jnp.array([[TIME], [5]])
     is_sequence_to_sequence = ProblemKind.SEQUENCE_TO_SEQUENCE in model.problems
     arguments = (tokens[0], mask[0], tokens[0][:5], mask[0][:5]) if is_sequence_to_sequence else (tokens[0], mask[0])
-    shape = eqx.filter_eval_shape(lambda network: network(*arguments), network).shape
+    shape = _shape(name, "__call__", lambda network: network(*arguments), network, arguments)
     time = 5 if is_sequence_to_sequence else TIME
     if shape != (time, OUTPUTS):
         raise UsageError(
@@ -36,8 +38,32 @@ def check_model(name: str, model: Any) -> None:
             f"outputs. It must return logits of shape {(time, OUTPUTS)}: one row for every step."
         )
     if is_sequence_to_sequence:
+        decoded = _shape(name, "encode, start and step", lambda network: _first_symbol(network, *arguments), network)
+        if decoded != (OUTPUTS,):
+            raise UsageError(
+                f"The network of the model {name!r} returns logits of shape {decoded} from `step`. It must return "
+                f"those of one symbol, {(OUTPUTS,)}, behind the next state."
+            )
         return
     try:
         check_gradients(network, tokens, mask)
     except UsageError as error:
         raise UsageError(f"The model {name!r} cannot be registered. {error}") from None
+
+
+def _first_symbol(network: Any, source: Array, mask: Array, told: Array, _: Array) -> Array:
+    """The logits of the first symbol, as they are asked for when a network writes by itself."""
+    return network.step(network.start(network.encode(source, mask), len(told)), told[0])[1]
+
+
+def _shape(
+    name: str, method: str, ask: Callable[[Any], Array], network: Any, arguments: tuple[Array, ...] = ()
+) -> tuple[int, ...]:
+    try:
+        return eqx.filter_eval_shape(ask, network).shape
+    except Exception as error:
+        shapes = f" (given arrays of shape {', '.join(str(array.shape) for array in arguments)})" if arguments else ""
+        raise UsageError(
+            f"The network of the model {name!r} raised {type(error).__name__}: {error}{shapes}. Mend its {method}; "
+            "what networks are given is in docs/jax.md."
+        ) from error

@@ -124,13 +124,14 @@ class Printed(NamedTuple):
 def printed(cell: Cell, rule: str, metric: str) -> Printed | None:
     """The published number: that of a variation of appendices B and C, or of the main tables."""
     size, kernel = cell.place
-    setting = cell.scores[0].training.setting
+    training = cell.scores[0].training
     criteria = {"model": cell.model, "rule": rule, "metric": metric}
     if cell.task == "scan_jump":
         factor = 1000.0 if metric == "L" else 1.0
         return _printed("table_7", str(kernel) if kernel else "", criteria, factor)
     table = "table_8" if cell.model == "joint_attention" else MAIN_TABLES.get(cell.task, "")
-    varied = _varied(cell.model, setting["model"])
+    is_papers = training.model == cell.model  # and not somebody's own model, in whose place this one is asked for
+    varied = _varied(cell.model, training.setting["model"]) if is_papers else {}
     if len(varied) > 1:
         return None
     for name, value in varied.items():

@@ -137,6 +137,7 @@ PRESETS = MappingProxyType(
                 "longest_output": 32,
                 "function_items": 0,
                 "longer_items": 0,
+                **{"learning_rate": 0.004, "warm_up": None, "gradient_clip": 1.0},  # of models that are not the paper's
             },
             of_models={
                 "lstm_s2s": {
@@ -149,7 +150,13 @@ PRESETS = MappingProxyType(
                     **{"layers": "alike", "bottleneck": 64, "num_places": 128},
                 },
                 "transformer": {
-                    **{"learning_rate": 0.004, "warm_up": 600, "second_beta": 0.98, "epochs": 10},
+                    **{
+                        "learning_rate": 0.004,
+                        "warm_up": 600,
+                        "second_beta": 0.98,
+                        "gradient_clip": None,
+                        "epochs": 10,
+                    },
                     **{"embedding_size": 64, "hidden_size": 128, "num_layers": 2, "num_heads": 4},
                 },
             },

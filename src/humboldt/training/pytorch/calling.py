@@ -9,7 +9,10 @@
 Padding stands at the end of a row.
 """
 
+import contextlib
 import inspect
+import os
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,22 @@ from torch import Tensor, nn
 from humboldt.errors import RunError
 from humboldt.languages import Batch, ProblemKind
 from humboldt.training.base import AbstractProblem
+
+
+@contextlib.contextmanager
+def own_threads(device: torch.device) -> Iterator[None]:
+    """One thread on a CPU, unless the user has said how many (`OMP_NUM_THREADS`).
+
+    PyTorch takes all cores. If one of them is busy with other work, all threads wait for it at every operation, of
+    which small networks have many: steps then take several times as long as with one thread.
+    """
+    before = torch.get_num_threads()
+    if device.type == "cpu" and not os.environ.get("OMP_NUM_THREADS"):
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 class Caller:

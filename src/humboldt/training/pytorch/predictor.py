@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from humboldt.languages import Batch
 from humboldt.training.base import AbstractPredictor
-from humboldt.training.pytorch.calling import Caller
+from humboldt.training.pytorch.calling import Caller, own_threads
 from humboldt.training.pytorch.stepping import ModuleStepper
 from humboldt.training.pytorch.steps import nats_per_symbol
 from humboldt.training.pytorch.train import own_random
@@ -96,7 +96,8 @@ class ModulePredictor(AbstractPredictor):
         """Asks every module about every row, some rows at a time."""
         found = []
         for member, module in enumerate(self.modules):
-            parts = [ask(module, rows) for rows in _rows(batch, member)]
+            with own_threads(self.caller.device):
+                parts = [ask(module, rows) for rows in _rows(batch, member)]
             found.append(torch.cat(parts).cpu().numpy())
         return np.stack(found)
 
@@ -113,7 +114,8 @@ class ModulePredictor(AbstractPredictor):
         @torch.no_grad()
         def distributions(prefixes: np.ndarray) -> np.ndarray:
             tokens = self.caller.tensor(prefixes)
-            logits = self.caller.logits(module, tokens, torch.ones_like(tokens, dtype=torch.bool), None)
+            with own_threads(self.caller.device):
+                logits = self.caller.logits(module, tokens, torch.ones_like(tokens, dtype=torch.bool), None)
             return torch.softmax(logits[:, -1].double(), -1).cpu().numpy()
 
         return FromPrefixes(distributions), PREFIXES_AT_ONCE

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.utils import _pytree as pytree
 
 from humboldt.errors import RunError
-from humboldt.training.pytorch.calling import Caller
+from humboldt.training.pytorch.calling import Caller, own_threads
 
 
 class ModuleStepper:
@@ -41,7 +41,8 @@ class ModuleStepper:
     def _step(self, state: Any, symbols: np.ndarray) -> tuple[Any, Tensor]:
         name, out = self.caller.name, self.caller.problem.output_size
         try:
-            logits, state = self.module.step(self.caller.tensor(symbols), state)  # pyright: ignore[reportCallIssue]
+            with own_threads(self.caller.device):
+                logits, state = self.module.step(self.caller.tensor(symbols), state)  # pyright: ignore[reportCallIssue]
         except Exception as error:
             raise RunError(
                 f"{name}: step raised {type(error).__name__}: {error}. It is given one token of each row and a state "

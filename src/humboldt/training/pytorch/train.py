@@ -20,7 +20,7 @@ from humboldt.events import AbstractSink, Progress, Warned
 from humboldt.languages import Batch
 from humboldt.training.base import MemberRecipe, Milestone, Recipe
 from humboldt.training.checks import AbstractTrial, answers
-from humboldt.training.pytorch.calling import Caller
+from humboldt.training.pytorch.calling import Caller, own_threads
 from humboldt.training.pytorch.steps import Examples, batch_loss, learning_rate_factor, optimiser_for, train_step
 from humboldt.training.spans import prefetch, remark, spans
 
@@ -204,7 +204,7 @@ class Training:
         """A span of steps of one member: mean loss and accuracy. A diverged member keeps its last good weights."""
         member, device, losses = self.members[number], self.caller.device, []
         learner.called.train()
-        with own_random(device):
+        with own_random(device), own_threads(device):
             set_random_state(learner.random)
             for step, batch in enumerate(batches, first):
                 if learner.diverged_at >= 0:

@@ -1,0 +1,152 @@
+"""The pages for readers: their links lead somewhere, and what they show in Python runs."""
+
+import ast
+import re
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kept_support import fill
+from pages import PAGES, ROOT, blocks, script
+
+import humboldt
+from humboldt.suites import suites
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+READ = [*PAGES, *(path.relative_to(ROOT) for path in ROOT.glob("*/**/README.md") if ".venv" not in path.parts)]
+WITH_PYTHON = [page for page in PAGES if any(block.kind == "python" for block in blocks(page))]
+NOT_PLAIN = object()  # what a remark is that is no value
+# Blocks of this page are complete programs, which tests/test_score_page.py runs one by one.
+IN_ONE_PROCESS = [page for page in WITH_PYTHON if page != Path("docs/score.md")]
+
+
+def anchors(page: Path) -> set[str]:
+    """What a heading is called in a link, as GitHub makes it."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    found: dict[str, int] = {}
+    names = set()
+    for heading in re.findall(r"^#+ +(.*)$", text, re.MULTILINE):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+        kept = [c for c in plain if c in " -_" or unicodedata.category(c)[0] in "LN"]
+        name = "".join(kept).replace(" ", "-")
+        names.add(f"{name}-{found[name]}" if name in found else name)
+        found[name] = found.get(name, 0) + 1
+    return names
+
+
+@pytest.mark.parametrize("page", READ, ids=str)
+def test_links_lead_somewhere(page: Path):
+    text = re.sub(r"^```.*?^```$", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for link in LINK.findall(re.sub(r"`[^`\n]*`", "", text)):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (ROOT / page).parent / path if path else ROOT / page
+        assert target.exists(), f"{page}: {link}"
+        assert not anchor or target.suffix != ".md" or anchor in anchors(target), f"{page}: {link}"
+
+
+@pytest.mark.parametrize("suite", suites.names())
+def test_the_page_of_a_suite_has_the_four_sections(suite: str):
+    headings = re.findall(r"^## (.*)$", (ROOT / f"docs/{suite}.md").read_text(encoding="utf-8"), re.MULTILINE)
+    for wanted in ("Tasks", "Protocol", "How to read the score", "Departures"):
+        assert sum(heading.startswith(wanted) for heading in headings) == 1, wanted
+
+
+def test_anchors_are_those_of_headings(tmp_path: Path):
+    page = tmp_path / "page.md"
+    page.write_text("# `humboldt.mdl`\n## kill -9\n```\n# a comment\n```\n### FPA: *who*?\n## kill -9\n")
+    assert anchors(page) == {"humboldtmdl", "kill--9", "fpa-who", "kill--9-1"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the files that pages speak of. Members there were never trained."""
+    small = {"hidden_size": 4, "num_test_lengths": 1, "learning_rates": (1e-3,)}
+    for task, model in (("parity_check", "rnn"), ("reverse_string", "stack_rnn")):
+        fill(tmp_path / "results", "chomsky", task, model, small)
+    for name, function in (("mine", "swap"), ("twin", "swap_syn")):
+        row = f"append {function} A B , C\tB A C\tB A C\n"
+        (tmp_path / f"{name}.tsv").write_text(f"source\ttarget\tprediction\n{row}")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(humboldt, "run", humboldt.plan)  # trainings take minutes; other tests have them
+    return tmp_path
+
+
+def run_statements(text: str, names: dict[str, Any]) -> None:
+    """Runs a block as a notebook would. A remark behind a statement is what comes out, where it is a plain value (but
+    for members that were never trained), or the error that it must raise."""
+    lines = text.splitlines()
+    for statement in ast.parse(text).body:
+        remark = lines[(statement.end_lineno or 0) - 1].encode()[statement.end_col_offset or 0 :].decode().strip(" #")
+        source = ast.get_source_segment(text, statement) or ""
+        if isinstance(statement, ast.ClassDef | ast.FunctionDef):  # whose segment begins behind its decorators
+            source = "\n".join(lines[_first_line(statement) - 1 : statement.end_lineno])
+        error = re.match(r"\w+Error(?=: )", remark)
+        if error:
+            with pytest.raises(Exception, match=re.escape(remark.partition(": ")[2].removesuffix(" ..."))) as raised:
+                exec(source, names)
+            assert type(raised.value).__name__ == error.group()
+        elif isinstance(statement, ast.Expr):
+            value, shown = eval(source, names), _plain_value(remark)
+            if shown is not NOT_PLAIN and not source.startswith("member"):
+                assert value == shown, source
+        else:
+            exec(source, names)
+
+
+def _first_line(statement: ast.ClassDef | ast.FunctionDef) -> int:
+    return min([statement.lineno, *(decorator.lineno for decorator in statement.decorator_list)])
+
+
+def _plain_value(remark: str) -> Any:
+    for text in (remark, remark.partition(";")[0], remark.partition(", ")[0]):
+        try:
+            return ast.literal_eval(text)
+        except (SyntaxError, ValueError):
+            continue
+    return NOT_PLAIN
+
+
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [("1 + 1  # 2", True), ("1 + 1  # 3", False), ("1 + 1  # a sum", True), ("[1, 2]  # [1, 2]; a list", True),
+     ("int('x')  # ValueError: invalid literal ...", True), ("int('1')  # ValueError: invalid literal ...", False)],
+)  # fmt: skip
+def test_remarks_are_held_to_what_comes_out(text: str, passes: bool):
+    if passes:
+        run_statements(text, {})
+    else:
+        with pytest.raises((AssertionError, pytest.fail.Exception)):
+            run_statements(text, {})
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.usefixtures("registrations_undone")
+@pytest.mark.parametrize("page", IN_ONE_PROCESS, ids=str)
+def test_python_blocks_run(page: Path, folder: Path):
+    names: dict[str, Any] = {"__name__": "__main__", "humboldt": humboldt}
+    for block in blocks(page):
+        if block.kind == "python" and not block.needs:
+            run_statements(block.text, names)
+
+
+def test_the_reference_is_that_of_the_docstrings():
+    reference = script("docs/api.py")
+    assert reference.PAGE.read_text(encoding="utf-8") == reference.page(), "Run `python docs/api.py`."
+
+
+def test_every_public_name_is_documented():
+    reference = script("docs/api.py")
+    page = reference.PAGE.read_text(encoding="utf-8")
+    assert {name for name in vars(humboldt) if _is_public(name)} == set(reference.public_names(humboldt))
+    sections = re.split(r"^### ", page, flags=re.MULTILINE)[1:]
+    for section in sections:
+        assert re.sub(r"```.*?```", "", section.partition("\n")[2], flags=re.DOTALL).strip(), section
+
+
+def _is_public(name: str) -> bool:
+    value: Any | Callable[..., Any] = getattr(humboldt, name)
+    return not name.startswith("_") and not isinstance(value, type(humboldt))
