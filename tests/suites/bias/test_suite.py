@@ -225,7 +225,7 @@ def test_the_quick_preset_shows_who_counts_and_who_memorizes(tmp_path: Path):
 def test_single_precision_is_asked_of_an_accelerator_too(
     precision: str, used: set[str | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """By itself it would round the factors of products, which changes how many learners follow a rule."""
+    """By itself it would round the factors of products to ten binary digits. The paper's devices did not."""
     asked: set[Any] = set()
     product = Linear.__call__
 

@@ -50,9 +50,8 @@ class Preferences:
     )
     precision: Literal["float32", "tf32", "bfloat16", "bfloat16_products"] = setting(
         "float32",
-        "of the network in training; tf32 rounds the factors of products to ten binary digits on an accelerator, which "
-        "changes how many learners follow a rule",
-        "released code",
+        "of the network in training; with tf32 an accelerator rounds the factors of products to ten binary digits",
+        "released code: float32",
     )
     longest_output: int = setting(
         200, "symbols after which an output is cut off", "released code", role=Role.EVALUATION, least=1, most=100_000
