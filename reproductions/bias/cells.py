@@ -1,0 +1,98 @@
+"""The table of README.md: our shares beside the paper's, with Fisher's exact test.
+
+    python reproductions/bias/cells.py
+
+From `members.jsonl` and `printed.json`. p says how likely shares that differ as much are, if both come from one
+distribution. The paper's counts are its shares of 100 seeds; it does not say how many of these fit the training set.
+Where the paper gives only a bound, so does the table.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from humboldt import published
+from humboldt.measures.bias import fisher
+from humboldt.suites import suites
+from humboldt.suites.bias.tables import rules_of, summarise
+from humboldt.suites.cells import sort_results
+from humboldt.suites.reading import stored
+
+HERE = Path(__file__).parent
+TABLES = {"count_or_memorization": "table_1a", "hierarchical_or_linear": "table_1c"}
+TABLES |= {"composition_or_memorization": "table_1d"}
+PAPER_SEEDS = 100
+
+
+class Share(NamedTuple):
+    """How many of those that fit the training set follow a rule, in one cell."""
+
+    task: str
+    size: int
+    model: str
+    precision: str
+    rule: str
+    seeds: int
+    fit: int
+    agree: int
+
+    @property
+    def paper(self) -> dict[str, str] | None:
+        """The row of the paper."""
+        for row in published.rows("find"):
+            names = row["paper_table"], row["model"], row["rule"], row["metric"]
+            is_meant = names == (TABLES[self.task], self.model, self.rule, "FPA")
+            if is_meant and str(self.size) in row["parameter_value"].split("|"):
+                return row
+        return None
+
+    @property
+    def p(self) -> float | None:
+        """Of Fisher's exact test."""
+        paper = self.paper
+        if paper is None or paper["bound"]:
+            return None
+        return fisher(self.agree, self.fit, float(paper["value"]), PAPER_SEEDS)
+
+
+def shares() -> Iterator[Share]:
+    """All of them, in the order of the paper."""
+    suite = suites.get("bias")
+    found = []
+    for cells in sort_results(suite, stored(HERE.parent, "bias")).cells.values():
+        for cell in cells:
+            setting, summary = cell.scores[0].training.setting, summarise(cell)
+            counts = {**summary.agreeing}
+            for rule in rules_of(cell):
+                place = cell.task, cell.place[0], cell.model, setting["precision"]
+                found.append(Share(*place, rule, summary.members, summary.counted, counts[rule]))
+    for cell in json.loads((HERE / "printed.json").read_text(encoding="utf-8"))["cells"]:
+        for rule, value in cell["FPA"].items():
+            place = cell["task"], cell["size"], cell["model"], "tf32"
+            found.append(Share(*place, rule, cell["seeds"], cell["fit"], round(value * cell["fit"])))
+    models = list(suite.contenders)
+    yield from sorted(found, key=lambda s: (list(TABLES).index(s.task), models.index(s.model), -s.size, s.precision))
+
+
+def row(share: Share) -> list[str]:
+    """One line of the table."""
+    suite, paper, p = suites.get("bias"), share.paper, share.p
+    value = share.agree / share.fit
+    return [
+        *(share.task, str(share.size), suite.contender(share.model).title, share.precision, share.rule),
+        f"{share.fit} of {share.seeds}",
+        *(str(share.agree), f"{value:.2f}"),
+        "–" if paper is None else f"{paper['bound']}{float(paper['value']):.2f}",
+        "" if p is None else f"{p:.2g}",
+    ]
+
+
+def main() -> None:
+    """Prints the table in Markdown."""
+    for share in shares():
+        print(f"| {' | '.join(row(share))} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""Every number on the page of the bias suite is on record."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+from pages import ROOT, load, script, tables
+
+from humboldt.suites import suites
+from humboldt.suites.reading import records, stored
+
+FOLDER = ROOT / "reproductions" / "bias"
+PAGE = FOLDER / "README.md"
+TEXT = " ".join(PAGE.read_text(encoding="utf-8").split())
+CELLS = script("reproductions/bias/cells.py")
+
+
+def lines(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
+
+
+def test_the_table_of_rules_is_that_of_the_records():
+    shares = list(CELLS.shares())
+    assert tables(PAGE)[0] == [CELLS.row(share) for share in shares]
+    tested = [share for share in shares if share.p is not None]
+    rare = [share for share in tested if share.p < 0.01]
+    assert f"Of the {len(tested)} shares with a published number, one has a p below 0.01" in TEXT
+    assert [(share.model, share.task, share.precision) for share in rare] == [
+        ("transformer", "hierarchical_or_linear", "tf32")
+    ]
+    cells = {(share.task, share.size, share.model) for share in shares}
+    assert f"in {len(cells)} cells of Tables 1a, 1c and 1d" in TEXT
+
+
+def test_shares_without_the_empty_input_are_on_record():
+    found = {
+        (r["model"], r["measure"]): r["value"]
+        for r in load("reproductions/bias/records.json")
+        if "l=10" in r["setting"] and r["statistic"] == "share"
+    }
+    for model, words in (("cnn_s2s", "the CNN follows `mem` in"), ("lstm_s2s_att", "the LSTM with attention in")):
+        without, with_it = found[model, "FPA-mem, without empty outputs"], found[model, "FPA-mem"]
+        assert f"{words} {without:.2f}" in TEXT and f"not {with_it:.2f}" in TEXT
+
+
+def test_what_fairseq_itself_does_is_on_record():
+    runs = lines("fairseq_transformer.jsonl")
+    for task, seeds, fit, follow in tables(PAGE)[1]:
+        own = [run for run in runs if run["task"] == task]
+        fitting = [run for run in own if run["right"] == run["examples"]]
+        rule, _, count = follow.partition(": ")
+        assert (seeds, fit) == (str(len(own)), str(len(fitting)))
+        assert count == f"{sum(run[rule] == run['inputs'] for run in fitting)} of {len(fitting)}"
+
+
+def test_the_speed_is_on_record():
+    record = load("reproductions/bias/speed.json")
+    assert sum("58.3/s" in line for line in record["said"]) == 2 and "58.3 updates a second" in TEXT
+    assert f"the whole command took {record['seconds_of_the_command']} s" in TEXT
+
+
+def test_the_records_are_those_of_the_members():
+    own = [asdict(record) for record in records(suites.get("bias"), stored(ROOT / "reproductions", "bias"))]
+    recorded = load("reproductions/bias/records.json")
+    assert [record["value"] for record in own] == pytest.approx([record["value"] for record in recorded])
+    assert [{**record, "value": 0} for record in own] == [{**record, "value": 0} for record in recorded]
