@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 from kept_support import fill
-from pages import ROOT
+from pages import ROOT, blocks
 
 from humboldt import cli, plan
 from humboldt.mdl import published_networks
 
 #: Pages whose commands another test runs.
-RUN_ELSEWHERE = {"docs/score.md": "tests/test_score_page.py"}
+RUN_ELSEWHERE = {"docs/score.md": "tests/test_score_page.py", "docs/api.md": "its examples are tests of the modules"}
 
 #: What only a long run, or another machine, can show.
 NOT_RUN = {
@@ -28,6 +28,10 @@ NOT_RUN = {
     "pip wheel --no-deps --wheel-dir dist .": "builds in an environment of its own: tests/extras/test_installation.py",
     'pip install "dist/humboldt-0.2.0-py3-none-any.whl[zoo,report]"': "the same",
     "pip install 'humboldt[ray]'": "needs the network",
+    "python -m venv .venv": "makes an environment: tests/extras/test_installation.py",
+    "source .venv/bin/activate": "the same",
+    "pip install -c constraints.txt '.[torch]'": "the same",
+    "pip install -c constraints.txt '.[zoo]'": "the same",
     "sbatch study.sbatch": "needs a Slurm cluster",
 }
 #: Programs of others, in scripts for clusters.
@@ -80,6 +84,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     jax_model = (ROOT / "examples/jax_linear_recurrence.py").read_text().replace("LinearRecurrence", "GRU")
     reverses = "def predict(inputs):\n    return [symbols[::-1] for symbols in inputs]\n"
     (folder / "my_file.py").write_text(f"{jax_model}\n\n{reverses}")
+    for block in blocks("docs/own_task.md"):
+        for name, class_name in (("my_task.py", "Majority"), ("my_language.py", "FiveBlocks")):
+            if f"class {class_name}(" in block.text:
+                (folder / name).write_text(block.text)
     (folder / "results/parts").mkdir()
     shutil.copytree(folder / "part-1", folder / "results/parts/0")
     return folder
@@ -131,6 +139,7 @@ def their_examples(command: str, folder: Path, capsys: pytest.CaptureFixture[str
         (folder / file).write_text(capsys.readouterr().out)
 
 
+@pytest.mark.usefixtures("registrations_undone_at_last")
 @pytest.mark.parametrize("command", [marked(command) for command in HUMBOLDT])
 def test_a_command_of_ours_is_understood(
     command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
