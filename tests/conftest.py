@@ -69,6 +69,16 @@ def getkey() -> Callable[[], Any]:
 @pytest.fixture
 def registrations_undone() -> Iterator[None]:
     """What a test registers is gone after it; files of ours that it was the first to read stay."""
+    yield from _registrations_undone()
+
+
+@pytest.fixture(scope="module")
+def registrations_undone_at_last() -> Iterator[None]:
+    """The same after all tests of a file: a plugin is read once, whoever asks for it again."""
+    yield from _registrations_undone()
+
+
+def _registrations_undone() -> Iterator[None]:
     registries = (tasks, models, suites)
     before = [{*registry._files, *registry._entries} for registry in registries]
     yield

@@ -1,8 +1,7 @@
-"""The pages for readers: their links lead somewhere, and what they show in Python runs."""
+"""The pages for readers: what they show in Python runs, and the reference is that of the docstrings."""
 
 import ast
 import re
-import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,38 +13,10 @@ from pages import PAGES, ROOT, blocks, script
 import humboldt
 from humboldt.suites import suites
 
-LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-READ = [*PAGES, *(path.relative_to(ROOT) for path in ROOT.glob("*/**/README.md") if ".venv" not in path.parts)]
 WITH_PYTHON = [page for page in PAGES if any(block.kind == "python" for block in blocks(page))]
 NOT_PLAIN = object()  # what a remark is that is no value
 # Blocks of this page are complete programs, which tests/test_score_page.py runs one by one.
 IN_ONE_PROCESS = [page for page in WITH_PYTHON if page != Path("docs/score.md")]
-
-
-def anchors(page: Path) -> set[str]:
-    """What a heading is called in a link, as GitHub makes it."""
-    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-    found: dict[str, int] = {}
-    names = set()
-    for heading in re.findall(r"^#+ +(.*)$", text, re.MULTILINE):
-        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
-        kept = [c for c in plain if c in " -_" or unicodedata.category(c)[0] in "LN"]
-        name = "".join(kept).replace(" ", "-")
-        names.add(f"{name}-{found[name]}" if name in found else name)
-        found[name] = found.get(name, 0) + 1
-    return names
-
-
-@pytest.mark.parametrize("page", READ, ids=str)
-def test_links_lead_somewhere(page: Path):
-    text = re.sub(r"^```.*?^```$", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-    for link in LINK.findall(re.sub(r"`[^`\n]*`", "", text)):
-        if "://" in link:
-            continue
-        path, _, anchor = link.partition("#")
-        target = (ROOT / page).parent / path if path else ROOT / page
-        assert target.exists(), f"{page}: {link}"
-        assert not anchor or target.suffix != ".md" or anchor in anchors(target), f"{page}: {link}"
 
 
 @pytest.mark.parametrize("suite", suites.names())
@@ -53,12 +24,6 @@ def test_the_page_of_a_suite_has_the_four_sections(suite: str):
     headings = re.findall(r"^## (.*)$", (ROOT / f"docs/{suite}.md").read_text(encoding="utf-8"), re.MULTILINE)
     for wanted in ("Tasks", "Protocol", "How to read the score", "Departures"):
         assert sum(heading.startswith(wanted) for heading in headings) == 1, wanted
-
-
-def test_anchors_are_those_of_headings(tmp_path: Path):
-    page = tmp_path / "page.md"
-    page.write_text("# `humboldt.mdl`\n## kill -9\n```\n# a comment\n```\n### FPA: *who*?\n## kill -9\n")
-    assert anchors(page) == {"humboldtmdl", "kill--9", "fpa-who", "kill--9-1"}
 
 
 @pytest.fixture
