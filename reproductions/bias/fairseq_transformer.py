@@ -51,9 +51,9 @@ def examples(task: str) -> tuple[list[Pair], dict[str, list[Pair]]]:
 
 def run(task: str, seed: int) -> dict[str, Any]:
     """One training."""
-    from fairseq.data import Dictionary
-    from fairseq.models.transformer import TransformerModel, base_architecture
-    from fairseq.optim.adam import Adam
+    from fairseq.data import Dictionary  # pyright: ignore[reportMissingImports]
+    from fairseq.models.transformer import TransformerModel, base_architecture  # pyright: ignore[reportMissingImports]
+    from fairseq.optim.adam import Adam  # pyright: ignore[reportMissingImports]
 
     train, rules = examples(task)
     read, written = Dictionary(), Dictionary()

@@ -34,7 +34,8 @@ def batch_of(sources, targets=((0,),)):
 
 
 def log_probability(members, source, said):
-    return -nats_of_targets(*members, batch_of(source[None], [said]), start=START)[:, 0]
+    weights, static = members
+    return -nats_of_targets(weights, static, batch_of(source[None], [said]), start=START)[:, 0]
 
 
 def plain_search(members, member, source, beam):
@@ -53,36 +54,41 @@ def plain_search(members, member, source, beam):
     return hypotheses[0][0]
 
 
+def searched(members, beam):
+    weights, static = members
+    return beam_outputs(weights, static, batch_of(SOURCES), start=START, end=END, longest=LONGEST, beam=beam)
+
+
+def greedy(members):
+    weights, static = members
+    return greedy_outputs(weights, static, batch_of(SOURCES), start=START, end=END, longest=LONGEST)
+
+
 def filled(said):
     return [*said, *[END] * (LONGEST - len(said))]
 
 
 def test_a_beam_of_one_is_greedy(members):
-    options = {"start": START, "end": END, "longest": LONGEST}
-    batch = batch_of(SOURCES)
-    np.testing.assert_array_equal(
-        beam_outputs(*members, batch, beam=1, **options), greedy_outputs(*members, batch, **options)
-    )
+    np.testing.assert_array_equal(searched(members, 1), greedy(members))
 
 
 @pytest.mark.parametrize("beam", [2, 3])
 def test_a_beam_is_what_a_plain_search_keeps(members, beam):
-    found = beam_outputs(*members, batch_of(SOURCES), start=START, end=END, longest=LONGEST, beam=beam)
+    found = searched(members, beam)
     for member, row in itertools.product(range(2), range(len(SOURCES))):
         assert found[member, row].tolist() == filled(plain_search(members, member, SOURCES[row], beam))
 
 
 def test_a_wide_beam_finds_the_likeliest_output(members):
-    found = beam_outputs(*members, batch_of(SOURCES), start=START, end=END, longest=LONGEST, beam=4**LONGEST)
+    found, alone = searched(members, 4**LONGEST), greedy(members)
     better = 0
     for row, source in enumerate(SOURCES):
         complete = [s for n in range(LONGEST) for s in itertools.product((0, 1, 3), repeat=n)]
         outputs = [(*s, END) for s in complete] + list(itertools.product((0, 1, 3), repeat=LONGEST))
         values = np.array([log_probability(members, source, output) for output in outputs])
-        greedy = greedy_outputs(*members, batch_of(SOURCES), start=START, end=END, longest=LONGEST)
         for member in range(2):
             best = outputs[values[:, member].argmax()]
             assert math.isclose(np.exp(values[:, member]).sum(), 1, rel_tol=1e-4)  # nothing is left out
             assert found[member, row].tolist() == filled(best)
-            better += filled(best) != greedy[member, row].tolist()
+            better += filled(best) != alone[member, row].tolist()
     assert better, "greedy outputs are the likeliest everywhere: these networks test nothing"
