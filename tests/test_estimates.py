@@ -2,13 +2,16 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
-from engine_support import Clockwork
+from engine_support import Clockwork, ClockworkPredictor
 from suite_support import TINY
 
 import humboldt
 from humboldt import estimates
+from humboldt.languages import Batch
 from humboldt.study import Study
+from humboldt.suites.chomsky import PROBED_ROWS
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +41,23 @@ def test_another_machine_measures_for_itself(clockwork: Clockwork, tmp_path: Pat
     monkeypatch.setattr("platform.node", lambda: "elsewhere")
     list(plan(tmp_path).estimate(plan(tmp_path).pending()))
     assert len(clockwork.scored) == 2 * asked
+
+
+def test_slow_networks_are_asked_less(clockwork: Clockwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    asked: list[int] = []
+    correct = ClockworkPredictor.correct
+
+    def noting(self: ClockworkPredictor, batch: Batch, *, number: int = 0) -> np.ndarray:
+        asked.append(len(batch.tokens))
+        return correct(self, batch, number=number)
+
+    monkeypatch.setattr(ClockworkPredictor, "correct", noting)
+    sample = Clockwork.sample
+    for steps, seconds in ((20, 1e-6), (21, 1e6)):  # of training
+        monkeypatch.setattr(clockwork, "sample", lambda job, seconds=seconds: (sample(clockwork, job)[0], seconds))
+        study = plan(tmp_path, tasks=("parity_check",), steps=steps)
+        assert next(iter(study.estimate(study.pending()))) >= seconds
+    assert asked[0] == asked[1] > PROBED_ROWS == asked[2] == asked[3]
 
 
 def test_networks_of_one_kind_are_asked_once(clockwork: Clockwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -21,6 +21,7 @@ from humboldt.identity import short_hash
 from humboldt.suites.base import AbstractSuite, Experiment, Parts, Probe
 from humboldt.training.base import AbstractEngine, Job
 
+LONG_PROBE = 5.0  # seconds of training on as many tokens, above which less is asked
 MOST_REMEMBERED = 20_000  # experiments; the oldest go first
 
 
@@ -68,13 +69,20 @@ def _measured(suite: AbstractSuite, experiment: Experiment, kinds: dict[Any, _Ki
 def _measure(kind: _Kind, engine: AbstractEngine, job: Job, probes: dict[str, Probe]) -> float:
     with named_extras():
         predictor, training = engine.sample(job)
-    for name, probe in probes.items():
+    for name, whole in probes.items():
         kind.asking[name] = (0.0, 0.0)
+        probe = whole.small if whole.small is not None and _takes_long(whole, job, training) else whole
         if probe.times:
             _, first = _timed(lambda probe=probe: probe.run(predictor))
             _, second = _timed(lambda probe=probe: probe.run(predictor))
             kind.asking[name] = (max(0.0, first - second), second / (probe.units or 1.0))
     return training
+
+
+def _takes_long(probe: Probe, job: Job, training: float) -> bool:
+    """By what a token costs in training."""
+    tokens = job.recipe.steps * job.problem.batch(0).tokens.size
+    return (probe.units or 0.0) * training / tokens > LONG_PROBE
 
 
 def _kind_of(experiment: Experiment, parts: Parts) -> Any:

@@ -1,6 +1,7 @@
 """What a learner sees: one batch type for all suites."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,10 @@ class Batch:
     def target_time(self) -> int:
         """Length of the longest target."""
         return self.targets.shape[-1]
+
+    def take(self, rows: Any) -> "Batch":
+        """Some of its rows, by number or as a slice."""
+        return Batch(self.tokens[rows], self.mask[rows], self.targets[rows], self.target_mask[rows], self.weight[rows])
 
     def padded(self, time: int, target_time: int | None = None) -> "Batch":
         """The same batch, padded to `time` steps; targets to `target_time`, or to as many."""

@@ -173,11 +173,13 @@ class Probe:
     """A small part of an evaluation, for an estimate: what to run, and how many times that is the whole.
 
     `units` is how large the part is: where it is known, networks of one kind are asked on one task for all of them.
+    `small` is a smaller part, for networks that would take long for this one.
     """
 
     run: Callable[[AbstractPredictor], object]
     times: float
     units: float | None = None
+    small: "Probe | None" = None
 
 
 class AbstractSuite(ABC):

@@ -66,7 +66,7 @@ class RuleLearning(AbstractProblem):
         rule = list(self.task.rules).index(member["rule"]) + 1 if member["rule"] else 0
         rng = np.random.default_rng((member["seed"], rule, member["block"], step, DRAWING))
         rows = rng.integers(len(everything.tokens), size=self.batch_size)
-        return Batch(*(array[rows] for array in _fields(everything)))
+        return everything.take(rows)
 
     def batch_of(self, pairs: Sequence[Pair], rows: int, lengths: tuple[int, int] | None = None) -> Batch:
         """Pairs as a batch of so many rows; those beyond the pairs do not count."""

@@ -9,7 +9,7 @@ import numpy as np
 from humboldt import settings as settings_
 from humboldt.errors import UsageError, unknown_name
 from humboldt.identity import Evaluation, Member, Training
-from humboldt.languages import ProblemKind, tasks
+from humboldt.languages import Batch, ProblemKind, tasks
 from humboldt.languages.chomsky._base import AbstractTransduction
 from humboldt.measures.accuracy import VERSION, LengthTally, normal_interval, score
 from humboldt.report.figures import AnyFigure
@@ -29,6 +29,8 @@ from humboldt.suites.chomsky import figures, tables
 from humboldt.suites.chomsky.problem import Transduction, shortest_wrong, training_lengths
 from humboldt.suites.chomsky.protocol import CONTENDERS, PRESETS, TASKS, LengthGeneralisation
 from humboldt.training.base import Job, MemberRecipe, Recipe
+
+PROBED_ROWS = 8  # of a test batch, in an estimate of networks that are slow
 
 
 class Chomsky(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
@@ -104,7 +106,14 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
         longest = problem.lengths[1]
         per_symbol = problem.frame(parts.task.sample(np.random.default_rng(0), 1, longest)).time / longest
         steps = per_symbol * sum(parts.protocol.scored_lengths()) * parts.protocol.strings_per_length
-        return Probe(lambda predictor: predictor.correct(batch), steps / batch.tokens.size, batch.tokens.size)
+        few = batch.take(np.linspace(0, len(batch.tokens) - 1, min(PROBED_ROWS, len(batch.tokens)), dtype=int))
+
+        def probe(asked: Batch, small: Probe | None = None) -> Probe:
+            return Probe(
+                lambda predictor: predictor.correct(asked), steps / asked.tokens.size, asked.tokens.size, small
+            )
+
+        return probe(batch, small=probe(few))
 
     def upgrade(self, setting: dict[str, Any], format: int, *, model: str) -> dict[str, Any]:
         del model

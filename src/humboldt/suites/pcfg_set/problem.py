@@ -139,9 +139,7 @@ class Expressions(AbstractProblem):
     def framed(self, symbols: Sequence[str]) -> Batch:
         self.task.input_alphabet.encode(symbols)  # other symbols are refused
         ((_, batch),) = self.asked_batches(self.vocabulary.sources([" ".join(symbols)]))
-        return Batch(
-            *(array[:1] for array in (batch.tokens, batch.mask, batch.targets, batch.target_mask, batch.weight))
-        )
+        return batch.take(slice(1))
 
     def validation_batches(self) -> Iterator[tuple[np.ndarray, Batch]]:
         """The validation set in batches of one number of rows: which items, and the batch."""
