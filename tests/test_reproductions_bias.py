@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from pages import ROOT, load, script, tables
+from scipy.stats import fisher_exact
 
 from humboldt.suites import suites
 from humboldt.suites.reading import records, stored
@@ -52,6 +53,22 @@ def test_what_fairseq_itself_does_is_on_record():
         rule, _, count = follow.partition(": ")
         assert (seeds, fit) == (str(len(own)), str(len(fitting)))
         assert count == f"{sum(run[rule] == run['inputs'] for run in fitting)} of {len(fitting)}"
+    right = [run["right"] for run in runs if run["task"] == "composition_or_memorization"]
+    assert f"get {min(right)} to {max(right)} of the 76 examples right" in TEXT
+    shares = {
+        share.precision: (share.agree, share.fit)
+        for share in CELLS.shares()
+        if (share.task, share.model, share.rule) == ("hierarchical_or_linear", "transformer", "hierar")
+    }
+    fairseq = next(row[3] for row in tables(PAGE)[1]).partition(": ")[2].split(" of ")
+    (ours, fit), theirs, printed = shares["float32"], tuple(map(int, fairseq)), (69, 100)
+    for words, first, second in (
+        (f"({ours} of {fit}; Fisher's exact test: p = ", (ours, fit), theirs),
+        ("and the paper's (p = ", printed, theirs),
+        (f"({shares['tf32'][0]} of {shares['tf32'][1]} beside {ours} of {fit}, p = ", shares["tf32"], (ours, fit)),
+    ):
+        table = [[agree, total - agree] for agree, total in (first, second)]
+        assert f"{words}{fisher_exact(table).pvalue:.2f})" in TEXT
 
 
 def test_the_speed_is_on_record():
