@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from humboldt import planning
 from humboldt.errors import UsageError
 from humboldt.planning import announce, command, slurm_script
 from humboldt.study import Study
+from humboldt.training.base import AbstractPredictor, Job
 
 PLUGIN = Path(__file__).parent / "fault_plugin.py"
 HUMBOLDT = [sys.executable, "-m", "humboldt"]
@@ -40,6 +43,22 @@ def test_a_plan_says_how_much_is_missing(clockwork: Clockwork, tmp_path: Path, c
     said = capsys.readouterr().err
     assert all(f"  {one['id']}  {one['name']}: " in said for one in found)
     assert [one.record()["seconds"] for one in announce(study, with_estimate=False)] == [None, None]
+
+
+def test_a_measurement_that_takes_long_is_not_silent(
+    clockwork: Clockwork, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    sample = clockwork.sample
+
+    def slow(job: Job) -> tuple[AbstractPredictor, float]:
+        time.sleep(0.5)
+        return sample(job)
+
+    monkeypatch.setattr(planning, "QUIET_SECONDS", 0.02)
+    monkeypatch.setattr(clockwork, "sample", slow)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    announce(plan(tmp_path, tasks="parity_check"))
+    assert re.search(r"strings, measuring \.{3,}, about \d+ s\n", capsys.readouterr().err)
 
 
 def test_ids_do_not_depend_on_what_is_finished_or_on_the_command(clockwork: Clockwork, tmp_path: Path):

@@ -5,7 +5,9 @@ import shlex
 import shutil
 import sys
 import textwrap
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from humboldt.suites.base import Experiment
 
 MOST_TASKS = 1000  # of a Slurm array; 1001 is what Slurm allows where nobody has allowed more
 SLACK = 2.0  # the time limit of a task, as a multiple of the estimate
+QUIET_SECONDS = 2.0  # without a word, at most
 LEAST_MINUTES = 10  # of a task: starting takes time, too
 
 
@@ -94,7 +97,8 @@ def _told(
     try:
         for line in lines:
             print(line, end="", file=sys.stderr, flush=True)  # before it is measured, which may take some seconds
-            found.append(next(estimates))
+            with _signs_of_life():
+                found.append(next(estimates))
             _say(f", about {duration(found[-1])}")
         return found
     except MissingExtra as error:
@@ -106,6 +110,26 @@ def _told(
     _say("\n".join(["", *lines[len(found) + 1 :]]))
     _say(f"No estimate: {why}")
     return None
+
+
+@contextmanager
+def _signs_of_life() -> Iterator[None]:
+    """Says that something is being measured if it takes more than two seconds, and goes on saying so."""
+    is_done = threading.Event()
+
+    def tell() -> None:
+        word = ", measuring "
+        while not is_done.wait(QUIET_SECONDS):
+            print(f"{word}.", end="", file=sys.stderr, flush=True)
+            word = ""
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        is_done.set()
+        teller.join()
 
 
 def slurm_script(study: Study, planned: Sequence[Planned], plugins: Sequence[Path] = ()) -> str:
