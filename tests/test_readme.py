@@ -48,7 +48,10 @@ def test_pictures_are_those_of_the_records(arguments: list[str], tmp_path: Path,
     with pytest.raises(SystemExit) as leaving:
         cli.main()
     assert not leaving.value.code
-    assert again.read_text() == (ROOT / arguments[-1]).read_text(), "run `sh docs/pictures/make.sh`"
+    drawn, shown = (
+        re.sub(r"\b(clip|gradient_)\d+", r"\1", path.read_text()) for path in (again, ROOT / arguments[-1])
+    )  # names are counted over all pictures of a process
+    assert drawn == shown, "run `sh docs/pictures/make.sh`"
 
 
 def test_what_is_said_below_the_pictures_is_in_the_records():
