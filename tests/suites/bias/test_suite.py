@@ -10,11 +10,11 @@ import pytest
 from suite_support import Recording, result, results_of, run_one, scores_of
 
 import humboldt
+from humboldt.checkpoints import Checkpoints
 from humboldt.errors import UsageError
 from humboldt.identity import Training
 from humboldt.languages import Batch
 from humboldt.measures.bias import uniform_nats
-from humboldt.models.layers.linear import Linear
 from humboldt.outside_models import remember
 from humboldt.suites import suites
 from humboldt.suites.base import Experiment, Request, Scored, Scoring
@@ -24,6 +24,7 @@ from humboldt.suites.capabilities import OffersData
 from humboldt.suites.cells import sort_results
 from humboldt.suites.reading import records, tables
 from humboldt.training.base import AbstractPredictor
+from humboldt.training.engines.jax import predictor_of
 
 SUITE = suites.get("bias")
 SIZES: dict[str, dict[str, Any]] = {
@@ -221,22 +222,35 @@ def test_the_quick_preset_shows_who_counts_and_who_memorizes(tmp_path: Path):
         assert shares[model, f"FPA-{rule}"] >= least
 
 
-@pytest.mark.parametrize(("precision", "used"), [("float32", {"highest"}), ("tf32", {None})])
+@pytest.mark.parametrize(("precision", "used"), [("float32", "highest"), ("tf32", None)])
 def test_single_precision_is_asked_of_an_accelerator_too(
-    precision: str, used: set[str | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    precision: str, used: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """By itself it would round the factors of products to ten binary digits. The paper's devices did not."""
-    asked: set[Any] = set()
-    product = Linear.__call__
+    asked: list[Any] = []
 
-    def noting(self: Linear, x: Any) -> Any:
-        asked.add(getattr(jax.config, "jax_default_matmul_precision"))  # noqa: B009 (its type is not declared)
-        return product(self, x)
+    def noting(*_: Any, **__: Any) -> Any:
+        asked.append(getattr(jax.config, "jax_default_matmul_precision"))  # noqa: B009 (its type is not declared)
+        raise InterruptedError
 
-    monkeypatch.setattr(Linear, "__call__", noting)
-    small: dict[str, Any] = {"updates": 2, "warm_up": 1, "hidden_size": 3, "embedding_size": 8, "longest_output": 7}
-    (experiment,) = planned(
-        "hierarchical_or_linear", "transformer", seeds=1, precision=precision, description_length=False, **small
-    )
-    run_one(experiment, tmp_path)
-    assert asked == used
+    (experiment,) = planned("hierarchical_or_linear", seeds=1, precision=precision, description_length=False)
+    parts = SUITE.restore(experiment.training, experiment.evaluations[0])
+    job, engine = SUITE.job(parts, experiment.members), SUITE.engine(parts.contender)
+    batch = job.problem.batch(0)
+    for name in (
+        "train.Ensemble.train",
+        "train.Ensemble.pace",
+        "predictor.greedy_outputs",
+        "predictor.nats_of_targets",
+    ):
+        monkeypatch.setattr(f"humboldt.training.ensemble.{name}", noting)
+    predictor = predictor_of(job, {"weight": np.zeros((1, 2))}, None)
+    for work in (
+        lambda: engine.train(job, Checkpoints(tmp_path), Recording()),
+        lambda: engine.sample(job),
+        lambda: predictor.take([0]).outputs(batch, 3),
+        lambda: predictor.nats(batch),
+    ):
+        with pytest.raises(InterruptedError):
+            work()
+    assert asked == [used] * 4
