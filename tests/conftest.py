@@ -14,6 +14,7 @@ from engine_support import clockwork as clockwork
 
 from humboldt.languages import tasks
 from humboldt.models import models
+from humboldt.outside_models import modules
 from humboldt.suites import suites
 
 # Most of the time of the tests is XLA compiling programs that run once. It reads these flags before it compiles the
@@ -79,9 +80,15 @@ def registrations_undone_at_last() -> Iterator[None]:
 
 
 def _registrations_undone() -> Iterator[None]:
-    registries = (tasks, models, suites)
+    registries = (tasks, models, modules, suites)
+    # Models of files that other tests have read: the same names may now be those of other files.
+    aside = [
+        {name: registry._entries.pop(name) for name in [*registry._entries] if ".py:" in name}
+        for registry in registries
+    ]
     before = [{*registry._files, *registry._entries} for registry in registries]
     yield
-    for registry, names in zip(registries, before, strict=True):
+    for registry, names, others in zip(registries, before, aside, strict=True):
         for name in {*registry._entries} - names:
             del registry._entries[name]
+        registry._entries.update(others)  # pyright: ignore[reportArgumentType, reportCallIssue]
