@@ -12,17 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from humboldt import published
 from humboldt.measures.bias import fisher
 from humboldt.suites import suites
-from humboldt.suites.bias.tables import rules_of, summarise
+from humboldt.suites.bias.tables import MAIN_TABLES, SEEDS, Printed, published_number, rules_of, summarise
 from humboldt.suites.cells import sort_results
 from humboldt.suites.reading import stored
 
 HERE = Path(__file__).parent
-TABLES = {"count_or_memorization": "table_1a", "hierarchical_or_linear": "table_1c"}
-TABLES |= {"composition_or_memorization": "table_1d"}
-PAPER_SEEDS = 100
 
 
 class Share(NamedTuple):
@@ -38,22 +34,16 @@ class Share(NamedTuple):
     agree: int
 
     @property
-    def paper(self) -> dict[str, str] | None:
-        """The row of the paper."""
-        for row in published.rows("find"):
-            names = row["paper_table"], row["model"], row["rule"], row["metric"]
-            is_meant = names == (TABLES[self.task], self.model, self.rule, "FPA")
-            if is_meant and str(self.size) in row["parameter_value"].split("|"):
-                return row
-        return None
+    def paper(self) -> Printed | None:
+        """The number of the paper."""
+        criteria = {"task": self.task, "model": self.model, "rule": self.rule, "metric": "FPA"}
+        return published_number(MAIN_TABLES[self.task], str(self.size), criteria)
 
     @property
     def p(self) -> float | None:
         """Of Fisher's exact test."""
         paper = self.paper
-        if paper is None or paper["bound"]:
-            return None
-        return fisher(self.agree, self.fit, float(paper["value"]), PAPER_SEEDS)
+        return None if paper is None or paper.bound else fisher(self.agree, self.fit, paper.value, SEEDS)
 
 
 def shares() -> Iterator[Share]:
@@ -72,7 +62,9 @@ def shares() -> Iterator[Share]:
             place = cell["task"], cell["size"], cell["model"], "tf32"
             found.append(Share(*place, rule, cell["seeds"], cell["fit"], round(value * cell["fit"])))
     models = list(suite.contenders)
-    yield from sorted(found, key=lambda s: (list(TABLES).index(s.task), models.index(s.model), -s.size, s.precision))
+    yield from sorted(
+        found, key=lambda s: (list(MAIN_TABLES).index(s.task), models.index(s.model), -s.size, s.precision)
+    )
 
 
 def row(share: Share) -> list[str]:
@@ -83,7 +75,7 @@ def row(share: Share) -> list[str]:
         *(share.task, str(share.size), suite.contender(share.model).title, share.precision, share.rule),
         f"{share.fit} of {share.seeds}",
         *(str(share.agree), f"{value:.2f}"),
-        "–" if paper is None else f"{paper['bound']}{float(paper['value']):.2f}",
+        "–" if paper is None else str(paper),
         "" if p is None else f"{p:.2g}",
     ]
 

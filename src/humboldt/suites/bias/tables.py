@@ -128,7 +128,7 @@ def printed(cell: Cell, rule: str, metric: str) -> Printed | None:
     criteria = {"model": cell.model, "rule": rule, "metric": metric}
     if cell.task == "scan_jump":
         factor = 1000.0 if metric == "L" else 1.0
-        return _printed("table_7", str(kernel) if kernel else "", criteria, factor)
+        return published_number("table_7", str(kernel) if kernel else "", criteria, factor)
     table = "table_8" if cell.model == "joint_attention" else MAIN_TABLES.get(cell.task, "")
     is_papers = training.model == cell.model  # and not somebody's own model, in whose place this one is asked for
     varied = _varied(cell.model, training.setting["model"]) if is_papers else {}
@@ -139,8 +139,8 @@ def printed(cell: Cell, rule: str, metric: str) -> Printed | None:
         if not sizes or size != sizes[1][0]:
             return None
         letter = table[-1]
-        return _printed(f"{VARIED[name][0]}{letter}", f"{value:g}", criteria)
-    return _printed(table, str(size), {**criteria, "task": cell.task})
+        return published_number(f"{VARIED[name][0]}{letter}", f"{value:g}", criteria)
+    return published_number(table, str(size), {**criteria, "task": cell.task})
 
 
 def exactly_printed(cell: Cell, rule: str, metric: str) -> float | None:
@@ -149,7 +149,7 @@ def exactly_printed(cell: Cell, rule: str, metric: str) -> float | None:
     return None if beside is None or beside.bound else beside.value
 
 
-def _printed(table: str, size: str, criteria: Mapping[str, str], factor: float = 1.0) -> Printed | None:
+def published_number(table: str, size: str, criteria: Mapping[str, str], factor: float = 1.0) -> Printed | None:
     """A row of the paper may stand for several sizes: `10|20|30|40`."""
     for row in published.rows("find"):
         is_meant = row["paper_table"] == table and all(row[key] == value for key, value in criteria.items())
