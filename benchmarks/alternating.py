@@ -44,7 +44,9 @@ def seconds(tree: Path, command: str) -> float:
 def compare(old: Path, new: Path, command: str, rounds: int) -> dict[str, Any]:
     pairs = [(seconds(old, command), seconds(new, command)) for _ in range(rounds)]
     ratios = [after / before for before, after in pairs]
-    return {"seconds": pairs, "ratio": round(statistics.median(ratios), 3)}
+    result = {"seconds": pairs, "ratio": round(statistics.median(ratios), 3)}
+    print(command, result, file=sys.stderr, flush=True)  # the whole takes half an hour
+    return result
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def shares() -> Iterator[Share]:
                 found.append(Share(*place, rule, summary.members, summary.counted, counts[rule]))
     for cell in json.loads((HERE / "printed.json").read_text(encoding="utf-8"))["cells"]:
         for rule, value in cell["FPA"].items():
-            place = cell["task"], cell["size"], cell["model"], "tf32"
+            place = cell["task"], cell["size"], cell["model"], cell["products"]
             found.append(Share(*place, rule, cell["seeds"], cell["fit"], round(value * cell["fit"])))
     models = list(suite.contenders)
     yield from sorted(

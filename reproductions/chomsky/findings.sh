@@ -54,11 +54,12 @@ run() { # TASK MODEL SEEDS STEPS [SETTING=VALUE ...]
 
 ndstack() {
     # Both arms of a task, then the next task. A string of 500 symbols needs 65 MB in the test: 12 lengths, 16 strings each.
-    local arm=(num_stack_symbols=2 read_states=true num_test_lengths=12 strings_per_length=16) status=0 task fading
+    local arm=(num_stack_symbols=2 read_states=true num_test_lengths=12 strings_per_length=16) status=0 task fading seeds=10
     for task in reverse_string stack_manipulation; do
         for fading in false true; do
-            run $task ndstack_rnn 5 5000 fading=$fading "${arm[@]}" || status=3
+            run $task ndstack_rnn $seeds 5000 fading=$fading "${arm[@]}" || status=3
         done
+        seeds=5
     done
     return $status
 }
