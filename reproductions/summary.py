@@ -110,7 +110,7 @@ RULES = (
     Rule(
         "bias",
         "bias/records.json",
-        "Tables 1a, 1c",
+        "Tables 1a to 1d, 2",
         lambda r: True,
         lambda r: (r["task"], r["model"], r["setting"], r["measure"]),
         lambda ours, papers: ours > papers,

@@ -297,3 +297,24 @@ def test_attempts_that_begin_at_once_have_numbers_of_their_own(tmp_path: Path):
     with ThreadPoolExecutor(8) as pool:
         numbers = list(pool.map(lambda _: begin_attempt(tmp_path / "new"), range(40)))
     assert sorted(numbers) == list(range(1, 41)) and last_attempt(tmp_path / "new") == 40
+
+
+def test_saving_takes_at_most_a_tenth_of_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    clock = [100.0]
+    monkeypatch.setattr(checkpoints.time, "monotonic", lambda: clock[0])
+    kept = Checkpoints(tmp_path, save_seconds=30)
+
+    def after(seconds: float) -> bool:
+        clock[0] += seconds
+        return kept.due()
+
+    assert not after(29) and after(1)
+    clock[0] += 12  # what it takes to bring the weights here and to write them
+    kept.save(1, ARRAYS)
+    assert not after(119) and after(1)
+    clock[0] += 1
+    kept.save(2, ARRAYS)
+    assert not after(29) and after(1)
+    kept.save(3, ARRAYS)
+    kept.save(4, ARRAYS)  # at the end nobody asks
+    assert Checkpoints(tmp_path, save_seconds=0).due()

@@ -26,12 +26,15 @@ def test_the_table_of_rules_is_that_of_the_records():
     assert tables(PAGE)[0] == [CELLS.row(share) for share in shares]
     tested = [share for share in shares if share.p is not None]
     rare = [share for share in tested if share.p < 0.01]
-    assert f"Of the {len(tested)} shares with a published number, one has a p below 0.01" in TEXT
+    assert f"Of the {len(tested)} shares with a published number, two have a p below 0.01, both in one cell" in TEXT
     assert [(share.model, share.task, share.precision) for share in rare] == [
-        ("transformer", "hierarchical_or_linear", "tf32")
+        ("transformer", "hierarchical_or_linear", products) for products in ("float32, H200", "tf32")
     ]
     cells = {(share.task, share.size, share.model) for share in shares}
-    assert f"in {len(cells)} cells of Tables 1a, 1c and 1d" in TEXT
+    assert f"in {len(cells)} cells of Tables 1a to 1d and 2" in TEXT
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"agreement with rules is on record for {len(cells)} cells" in readme
+    assert f"have {' and '.join(f'p = {share.p:.1g}' for share in rare)}." in readme
 
 
 def test_shares_without_the_empty_input_are_on_record():
@@ -73,8 +76,10 @@ def test_what_fairseq_itself_does_is_on_record():
 
 def test_the_speed_is_on_record():
     record = load("reproductions/bias/speed.json")
-    assert sum("58.3/s" in line for line in record["said"]) == 2 and "58.3 updates a second" in TEXT
-    assert f"the whole command took {record['seconds_of_the_command']} s" in TEXT
+    assert sum("58.5/s" in line for line in record["said"]) == 2 and "58.5 updates a second" in TEXT
+    assert record["said"][-1].endswith("1 min 34 s [1 of 1 experiment finished]")
+    assert f"and {record['seconds_of_the_experiment']} s for the experiment" in TEXT
+    assert f"The whole command took {record['seconds_of_the_command']} s" in TEXT
 
 
 def test_the_records_are_those_of_the_members():

@@ -25,6 +25,7 @@ FORMAT = b"humboldt checkpoint 2\n"
 DIGEST_BYTES = hashlib.sha256().digest_size
 PIECE_BYTES = 1 << 20
 STALE_SECONDS = 3600.0  # a temporary file this old belongs to a process that was killed
+LARGEST_SHARE = 0.1  # of the time that saving may take, of large ensembles that take seconds to write
 
 
 _NAME = re.compile(r"done-(?P<done>[0-9]+)(-attempt-(?P<attempt>[0-9]+))?\.ckpt")
@@ -114,9 +115,9 @@ class Latest(NamedTuple):
 class Checkpoints:
     """The newest two checkpoints of one piece of work, in a folder of their own: one damaged file is not the end.
 
-    `save_seconds` is how often whoever works should save: at most so much work is ever lost. `attempt` is the number of
-    whoever works, from `begin_attempt`: 0 where nobody has asked for one. Those of later attempts are newer, however
-    much the earlier ones have done.
+    `save_seconds` is how often whoever works should save, asking `due`: at most so much work is ever lost, unless saving
+    would take more than a tenth of the time. `attempt` is the number of whoever works, from `begin_attempt`: 0 where
+    nobody has asked for one. Those of later attempts are newer, however much the earlier ones have done.
     """
 
     def __init__(self, folder: Path, save_seconds: float = 30.0, attempt: int = 0, marks: Path | None = None) -> None:
@@ -125,10 +126,22 @@ class Checkpoints:
         self.attempt = attempt
         self._marks = marks or folder  # where attempts are counted
         self._damaged: list[Path] = []
+        self._saved_at = time.monotonic()
+        self._asked_at = 0.0  # of the answer that it is time; 0 if the last one was not asked for
+        self._cost = 0.0  # seconds that the last one took
 
     def part(self, name: str) -> "Checkpoints":
         """Those of a part of the work, in a folder inside this one."""
         return Checkpoints(self.folder / name, self.save_seconds, self.attempt, self._marks)
+
+    def due(self) -> bool:
+        """Whether it is time to save. What the caller does between this answer and `save` counts as saving."""
+        now = time.monotonic()
+        wait = self.save_seconds and max(self.save_seconds, self._cost / LARGEST_SHARE)
+        if now - self._saved_at < wait:
+            return False
+        self._asked_at = now
+        return True
 
     def save(self, done: int, arrays: Mapping[str, np.ndarray], about: Mapping[str, Any] | None = None) -> None:
         """Adds a checkpoint after `done` units of work, and drops older ones but for the newest of these.
@@ -148,6 +161,9 @@ class Checkpoints:
             with contextlib.suppress(OSError):
                 if time.time() - temporary.stat().st_mtime > STALE_SECONDS:
                     temporary.unlink()
+        self._saved_at = time.monotonic()
+        if self._asked_at:
+            self._cost, self._asked_at = self._saved_at - self._asked_at, 0.0
 
     def latest(self) -> Latest:
         """The newest checkpoint that can be read, and complaints about those that cannot."""

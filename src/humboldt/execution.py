@@ -29,7 +29,7 @@ class Options:
     """How experiments are run; none of it can change a result.
 
     - `folder`: where checkpoints and weights are.
-    - `save_seconds`: between checkpoints.
+    - `save_seconds`: between checkpoints; more where saving takes more than a tenth of that.
     - `keep`: which trained members are kept.
     - `cores`: how many an experiment may use; `None` means all that its process may.
     - `can_be_forgotten`: whether the process may be left working when its work is given to another one, as on a machine

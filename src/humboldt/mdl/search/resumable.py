@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import time
 from collections.abc import Callable
 from dataclasses import asdict, fields
 from typing import Any
@@ -45,7 +44,6 @@ def search(
     """
     about = _about(trie, settings, seed)
     state = _resume(checkpoints, about, proved, warn) or start(trie, settings, seed)
-    saved = time.monotonic()
     with Islands(trie, settings, processes=processes) as islands:
         while True:
             now = state.progress()
@@ -58,9 +56,8 @@ def search(
                 _save(checkpoints, state, proved, about)
                 raise Interrupted("Stopped as asked.")
             islands.advance(state, min(STRIDE, generations - now.generation))
-            if time.monotonic() - saved >= checkpoints.save_seconds:
+            if checkpoints.due():
                 _save(checkpoints, state, proved, about)
-                saved = time.monotonic()
     _save(checkpoints, state, proved, about)
     return state
 

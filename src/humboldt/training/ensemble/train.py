@@ -208,12 +208,12 @@ class Ensemble:
         done, memory, records = self._resumed(checkpoints, sink, with_best=milestone is not None)
         learners, curve, best = memory
         curve = Curve(np.array(curve.loss), np.array(curve.accuracy))  # pyright: ignore[reportArgumentType]
-        saved, saved_at = done, time.monotonic()
+        saved = done
 
         def save() -> None:
-            nonlocal saved, saved_at
+            nonlocal saved
             checkpoints.save(done, to_named(Memory(learners, curve, best)), {"milestones": records})
-            saved, saved_at = done, time.monotonic()
+            saved = done
 
         chunks = prefetch(self.chunk(i) for i in range(done, len(self.spans)))
         try:
@@ -233,7 +233,7 @@ class Ensemble:
                 if sink.should_stop():
                     save()
                     raise Interrupted("Stopped as asked.")
-                if time.monotonic() - saved_at >= checkpoints.save_seconds:
+                if checkpoints.due():
                     save()
         finally:
             chunks.close()

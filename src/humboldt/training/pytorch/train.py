@@ -125,13 +125,13 @@ class Training:
         done, records = self._resumed(checkpoints, sink, learners, loss, accuracy)
         if not done:
             self._try_out(learners[0].module, sink)
-        saved, saved_at = done, time.monotonic()
+        saved = done
 
         def save() -> None:
-            nonlocal saved, saved_at
+            nonlocal saved
             arrays = {f"{i}/{name}": x for i, one in enumerate(learners) for name, x in one.arrays().items()}
             checkpoints.save(done, {**arrays, "loss": loss, "accuracy": accuracy}, {"milestones": records})
-            saved, saved_at = done, time.monotonic()
+            saved = done
 
         count = len(learners)
         batches = prefetch(self._batches(first, last) for first, last in self.spans[done // count :])
@@ -154,7 +154,7 @@ class Training:
                     if sink.should_stop():
                         save()
                         raise Interrupted("Stopped as asked.")
-                    if time.monotonic() - saved_at >= checkpoints.save_seconds:
+                    if checkpoints.due():
                         save()
         finally:
             batches.close()
