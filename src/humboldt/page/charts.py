@@ -38,6 +38,14 @@ def _panels(figure: Figure) -> list[str]:
     return list(dict.fromkeys(str(row[figure.panel]) for row in figure.rows)) if figure.panel else []
 
 
+def _categories(figure: Figure) -> dict[str, set[Any]]:
+    """What is on the x axis of each panel."""
+    found: dict[str, set[Any]] = {}
+    for row in figure.rows:
+        found.setdefault(str(row[figure.panel]), set()).add(row[figure.x.column])
+    return found
+
+
 def chart(figure: Figure) -> "alt.TopLevelMixin":
     """A figure as an Altair chart of the data set `rows`. Altair would look at every value of every row."""
     with named_extras():
@@ -55,6 +63,9 @@ def chart(figure: Figure) -> "alt.TopLevelMixin":
         header = alt.Header(title=None, labelLimit=PANEL, labelFontWeight="bold", labelAnchor="start")
         facet = alt.Facet(f"{figure.panel}:N", header=header, sort=_panels(figure))
         made = layered.properties(width=PANEL).facet(facet=facet, columns=3, data=data)
+        if figure.x.kind == "category" and len({frozenset(own) for own in _categories(figure).values()}) > 1:
+            # A panel has no room for the categories of the others. Vega loses the bars if only one of both is independent.
+            made = made.resolve_scale(x="independent", xOffset="independent")
     return made.add_params(alt.param(name=PICKED, value=[]))
 
 
