@@ -115,9 +115,9 @@ class Latest(NamedTuple):
 class Checkpoints:
     """The newest two checkpoints of one piece of work, in a folder of their own: one damaged file is not the end.
 
-    `save_seconds` is how often whoever works should save, asking `due`: at most so much work is ever lost, unless saving
-    would take more than a tenth of the time. `attempt` is the number of whoever works, from `begin_attempt`: 0 where
-    nobody has asked for one. Those of later attempts are newer, however much the earlier ones have done.
+    `save_seconds` is how often whoever works should save, asking `due`: at most so much work is ever lost, unless
+    saving would take more than a tenth of the time. `attempt` is the number of whoever works, from `begin_attempt`: 0
+    where nobody has asked for one. Those of later attempts are newer, however much the earlier ones have done.
     """
 
     def __init__(self, folder: Path, save_seconds: float = 30.0, attempt: int = 0, marks: Path | None = None) -> None:

@@ -192,7 +192,9 @@ def run(
     seeds: Seeds = None,
     set_: Settings = [],  # noqa: B006
     out: Out = Path("results"),
-    save_every: Annotated[float, typer.Option(min=0, help="Seconds between checkpoints, or more: saving takes a tenth of the time at most.")] = 30.0,
+    save_every: Annotated[
+        float, typer.Option(min=0, help="Seconds between checkpoints; more if saving would take a tenth of the time.")
+    ] = 30.0,
     keep: Annotated[
         Kept, typer.Option(help="Which trained members to keep: best by the suite's measure, all, none.")
     ] = Kept.BEST,

@@ -363,7 +363,8 @@ def run(
     **Arguments:**
 
     - `progress`: whether to show it; or a function of the name of an experiment and an event (`humboldt.events`).
-    - `save_every`: seconds between checkpoints, or more, so that saving takes a tenth of the time at most. `keep`: which trained members are kept.
+    - `save_every`: seconds between checkpoints; more if saving would take a tenth of the time.
+    - `keep`: which trained members are kept.
     - `executor`: where experiments run; in this process if there is none.
 
     ```python

@@ -64,7 +64,7 @@ def chart(figure: Figure) -> "alt.TopLevelMixin":
         facet = alt.Facet(f"{figure.panel}:N", header=header, sort=_panels(figure))
         made = layered.properties(width=PANEL).facet(facet=facet, columns=3, data=data)
         if figure.x.kind == "category" and len({frozenset(own) for own in _categories(figure).values()}) > 1:
-            # A panel has no room for the categories of the others. Vega loses the bars if only one of both is independent.
+            # A panel has no room for the categories of the others. With one of both alone, Vega loses the bars.
             made = made.resolve_scale(x="independent", xOffset="independent")
     return made.add_params(alt.param(name=PICKED, value=[]))
 
