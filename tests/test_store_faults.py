@@ -7,7 +7,6 @@ is; where it can, the rows must be those of an undisturbed study.
 
 import ctypes
 import os
-import resource
 import shutil
 import sqlite3
 import subprocess
@@ -18,11 +17,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from forking import Forked
 
 PLUGIN = str(Path(__file__).with_name("fault_plugin.py"))
 SHOW, RUN = "show", "run"
 
 Done = subprocess.CompletedProcess[str]
+FORKED: Forked
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forked() -> Iterator[None]:
+    """Most commands are given to copies of one process."""
+    global FORKED
+    FORKED = Forked()
+    yield
+    FORKED.stop()
 
 
 def humboldt(
@@ -34,22 +44,17 @@ def humboldt(
 ) -> Done:
     """The command in a process of its own. `before` is Python code, `limit` the largest file that it may write. Without
     `is_root`, it has no more rights than the owner of a file has."""
+    code = f"import sys; {before}\nsys.argv = ['humboldt', *{list(arguments)!r}]\nfrom humboldt.cli import main; main()"
+    if is_root:
+        return FORKED.run(code, limit=limit, environment=environment)
 
     def restrict() -> None:
-        if limit is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-        if not is_root and os.getuid() == 0:
-            for capability in range(4):  # to pass over who may read, write, search and own: gone after the next exec
-                ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)
+        for capability in range(4) if os.getuid() == 0 else ():
+            ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)  # to pass over who may read, write, search and own
 
-    code = f"import sys; {before}\nsys.argv = ['humboldt', *{list(arguments)!r}]\nfrom humboldt.cli import main; main()"
+    # Rights are gone after the next exec.
     return subprocess.run(
-        [sys.executable, "-B", "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        preexec_fn=restrict,
-        env={**os.environ, **(environment or {})},
+        [sys.executable, "-B", "-c", code], capture_output=True, text=True, timeout=120, preexec_fn=restrict
     )
 
 
