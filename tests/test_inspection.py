@@ -85,7 +85,13 @@ WRITERS = {
 }
 
 
-@pytest.mark.parametrize("model", WRITERS)
+#: Their parts are looked into in the others: tried by `pytest -m slow`.
+ALIKE = {"lstm_s2s_no_att", "joint_attention"}
+
+
+@pytest.mark.parametrize(
+    "model", [pytest.param(model, marks=pytest.mark.slow if model in ALIKE else ()) for model in WRITERS]
+)
 def test_a_sequence_to_sequence_member_says_what_it_is_scored_by(model: str, tmp_path: Path):
     suite, task, settings, string = WRITERS[model]
     extra = {"description_length": False} if suite == "bias" else {"epochs": 1}

@@ -2,12 +2,13 @@
 
 import itertools
 import subprocess
-import sys
 import typing
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from forking import Forked
 
 from humboldt.errors import UsageError
 from humboldt.events import Silent
@@ -175,7 +176,7 @@ def identities(suite: AbstractSuite, task: str, model: str, settings: dict[str, 
 
 
 @every_suite
-def test_resume_and_a_new_evaluation_that_trains_nothing(suite: AbstractSuite, tmp_path: Path):
+def test_resume_and_a_new_evaluation_that_trains_nothing(suite: AbstractSuite, forked: Forked, tmp_path: Path):
     study = tiny(suite, tmp_path, 1)
     study.run(lambda experiment: Silent(), keep="all")
     assert study.pending() == []
@@ -189,7 +190,7 @@ def test_resume_and_a_new_evaluation_that_trains_nothing(suite: AbstractSuite, t
     assert more.pending() == [] and members_of(tmp_path) == before
     assert len(Store.open(tmp_path).scores()) == 2 * len(study.experiments)
 
-    shown = without_jax(["show", str(tmp_path)])
+    shown = without_jax(forked, ["show", str(tmp_path)])
     assert shown.returncode == 0, shown.stderr
     assert suite.name in shown.stdout
 
@@ -208,7 +209,14 @@ def test_the_first_example_is_the_same_however_many_are_asked_for(suite: Abstrac
         assert one == ten[:1], task
 
 
-def without_jax(*commands: list[str]) -> subprocess.CompletedProcess[str]:
+@pytest.fixture(scope="module")
+def forked() -> Iterator[Forked]:
+    forked = Forked()
+    yield forked
+    forked.stop()
+
+
+def without_jax(forked: Forked, *commands: list[str]) -> subprocess.CompletedProcess[str]:
     """Commands in one process that cannot import JAX, up to the first that fails."""
     code = f"""
 import sys
@@ -222,13 +230,14 @@ for arguments in {list(commands)!r}:
         if end.code:
             raise
 """
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    return forked.run(code)
 
 
 @every_suite
-def test_works_without_jax(suite: AbstractSuite, tmp_path: Path):
+def test_works_without_jax(suite: AbstractSuite, forked: Forked, tmp_path: Path):
     task = suite.printed_tasks[0]
     done = without_jax(
+        forked,
         ["list", "models", suite.name],
         ["data", suite.name, task, "--count", "1"],
         ["plan", suite.name, "--task", task, "--out", str(tmp_path)],

@@ -65,7 +65,7 @@ def test_words_give_the_network_back(network):
     assert np.all(np.diff(edges) > 0)  # sorted as numbers: the order of summation
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)  # each with thirty mutations
 @given(networks(any_edges=False), st.integers(0, 2**32), st.booleans())
 def test_mutants_are_valid_networks_with_the_right_code_length(network, seed, allow_product):
     rng = seed_states(seed, 1)[0]

@@ -57,10 +57,10 @@ class Bliss(AbstractSuite, OffersData, OffersScore, OffersWrongStrings):
 
     def is_repetition(self, parts: Parts, sweep: Mapping[str, tuple[Any, ...]]) -> bool:
         """Whether a smaller stack of the sweep holds the corpus too."""
-        if "stack_size" not in sweep:
+        smaller = [size for size in sweep.get("stack_size", ()) if size < parts.model.stack_size]
+        if not smaller:  # a corpus takes a while to draw
             return False
-        longest = len(NextSymbol(parts.task, parts.protocol).corpus.last) + 1
-        return any(longest < size < parts.model.stack_size for size in sweep["stack_size"])
+        return len(NextSymbol(parts.task, parts.protocol).corpus.last) + 1 < max(smaller)
 
     def work(self, parts: Parts) -> str:
         (factor,) = parts.protocol.factors
