@@ -7,33 +7,25 @@ every line on stdin asks for one round and is answered by its seconds, of the cl
 `training_speed.py --reference` talks to it.
 """
 
-import importlib
 import json
 import sys
 import time
-import types
 from typing import Any
 
-PACKAGE = "neural_networks_chomsky_hierarchy"
+import _released_chomsky as released
 
 
 def main() -> None:
     """Builds everything, then answers."""
     checkout, name, batch, lengths, steps, sizes = sys.argv[1:]
-    package = types.ModuleType(PACKAGE)  # it calls itself by a fixed name wherever it lies
-    package.__path__ = [checkout]
-    sys.modules[PACKAGE] = package
-    constants, training, utils = (
-        importlib.import_module(f"{PACKAGE}.experiments.{module}") for module in ("constants", "training", "utils")
-    )
+    training = released.module(checkout, "training")
     import haiku as hk  # pyright: ignore[reportMissingImports]
     import jax
     import jax.numpy as jnp
     import optax
 
-    task = constants.TASK_BUILDERS["reverse_string"]()
-    build = constants.MODEL_BUILDERS[name](output_size=task.output_size, return_all_outputs=True, **json.loads(sizes))
-    model = hk.transform(utils.make_model_with_empty_targets(build, task, 0, False))
+    task = released.module(checkout, "constants").TASK_BUILDERS["reverse_string"]()
+    model = released.network(checkout, task, name, json.loads(sizes))
     optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(1e-3))
 
     def loss_fn(output: Any, target: Any) -> tuple[Any, dict]:
@@ -61,13 +53,13 @@ def main() -> None:
         )
         return params, opt_state
 
-    print(json.dumps({"jax": jax.__version__, "dm-haiku": hk.__version__, "optax": optax.__version__}), flush=True)
+    print(json.dumps(released.versions()), flush=True)
     for _ in sys.stdin:
         begun, used = time.perf_counter(), time.process_time()
         for step in range(int(steps)):
             state = update(state, step)
         jax.block_until_ready(state)
-        print(time.perf_counter() - begun, time.process_time() - used, flush=True)
+        print(json.dumps([time.perf_counter() - begun, time.process_time() - used]), flush=True)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,7 @@
 The corpus is a^n b^n, 100 strings, p = 0.3, seed 100 (that of the paper). Three numbers, none of which is another:
 
 - networks tried: offspring made, each with selection, mutation, code length, evaluation and replacement.
-  One met before is looked up, and an evaluation ends as soon as the offspring cannot survive. The reference
-  implementation (taucompling/mdlrnn), measured at 2,700 per second and core on this corpus, has such a memory too;
+  One met before is looked up, and an evaluation ends as soon as the offspring cannot survive;
 - full share: the part of the networks tried whose evaluation did run to the end of the corpus;
 - full evaluations: how many networks per second are evaluated from the first symbol to the last, with nothing looked up
   and nothing cut short (evaluation alone), of the networks that the search holds at the end. The number to compare with
@@ -15,89 +14,114 @@ The corpus is a^n b^n, 100 strings, p = 0.3, seed 100 (that of the paper). Three
 Two settings are timed: the published search (`SearchSettings.reference`, a single island), and our default, whose
 offspring are larger and less often known already.
 
+With `--reference CHECKOUT --reference-python ENVIRONMENT/bin/python` an island of the released code of Lan et al. runs
+on the same strings beside them, a stretch of each in turn, and is counted alike. It has a memory of networks met before
+too, and the longer it runs, the more it looks up; therefore its warm-up is long. The code is of 2023, and so must its
+packages be:
+
+    git clone https://github.com/taucompling/mdlrnn CHECKOUT
+    python3.11 -m venv ENVIRONMENT
+    ENVIRONMENT/bin/pip install numpy==1.23.5 numba==0.57.1 scipy==1.10.1 cachetools
+
 Prints one JSON record to stdout, and what it is doing to stderr.
 """
 
 import argparse
+import json
 import statistics
 import sys
 import time
 
 import numpy as np
 from _record import report
+from _reference import Reference, add_options
 
 from humboldt.mdl import Network, Trie, build_trie, data_bits, data_bits_slow
 from humboldt.mdl.machine_words import pack, unpack
 from humboldt.mdl.search import Islands, SearchSettings, start
 
-REFERENCE_PER_SECOND = 2700
 SYMBOLS = ("#", "a", "b")
+Counts = dict[str, float]
 
 
-def corpus() -> Trie:
-    """S -> a X b; X -> a X b with probability 0.7, else nothing. One draw per expansion, S's single rule included."""
+def corpus() -> list[int]:
+    """The n of a^n b^n. S -> a X b; X -> a X b with probability 0.7, else nothing.
+
+    One draw per expansion, S's single rule included.
+    """
     random = np.random.RandomState(100)
-    strings = []
+    counts = []
     for _ in range(100):
         random.choice(1, p=[1.0])
         n = 1
         while random.choice(2, p=[0.7, 0.3]) == 0:
             n += 1
-        strings.append([1] * n + [2] * n)
-    return build_trie(strings, len(SYMBOLS))
+        counts.append(n)
+    return counts
 
 
 def note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def measure(trie: Trie, settings: SearchSettings, seconds: float, repeats: int) -> dict[str, float]:
-    """Tries per second of CPU time and of wall time over `repeats` stretches, after a warm-up."""
-    began = time.perf_counter()
-    state = start(trie, settings, seed=1)
-    islands = Islands(trie, settings)
-    islands.advance(state, 1)
-    compile_seconds = time.perf_counter() - began
-    # CPU time throughout, so that a busy machine neither shortens the warm-up nor slows the count.
-    began = time.process_time()
-    while time.process_time() - began < seconds / 2:  # warm-up: from random networks to a working population
-        islands.advance(state, 10)
-    rates, wall_rates = [], []
-    tried_before, full_before = state.networks_tried, islands.full_evaluations
-    for _ in range(repeats):
-        before, cpu, wall = state.networks_tried, time.process_time(), time.perf_counter()
-        while time.process_time() - cpu < seconds / repeats:
-            islands.advance(state, 10)
-        tried = state.networks_tried - before
-        rates.append(tried / (time.process_time() - cpu))
-        wall_rates.append(tried / (time.perf_counter() - wall))
-    full_share = (islands.full_evaluations - full_before) / (state.networks_tried - tried_before)
-    members = [
-        (island, member) for island in range(settings.num_islands) for member in range(0, settings.population_size, 10)
-    ]
-    networks = [
-        unpack(state.units[i, m, : state.sizes[i, m, 0]], state.edges[i, m, : state.sizes[i, m, 1]], SYMBOLS)
-        for i, m in members
-    ]
-    cpu = time.process_time()
-    for network in networks:
-        data_bits_slow(network, trie)
-    slow = len(networks) / (time.process_time() - cpu)
-    full = full_evaluations_per_second(trie, networks, seconds / 2)
-    median = statistics.median(rates)
+class Search:
+    """Our search with some settings, run a stretch at a time."""
+
+    def __init__(self, trie: Trie, settings: SearchSettings) -> None:
+        self.trie, self.settings = trie, settings
+        began = time.perf_counter()
+        self.state, self.islands = start(trie, settings, seed=1), Islands(trie, settings)
+        self.islands.advance(self.state, 1)
+        self.compile_seconds = time.perf_counter() - began
+
+    def stretch(self, seconds: float) -> Counts:
+        """CPU time, so that a busy machine neither shortens the warm-up nor slows the count."""
+        tried, full = self.state.networks_tried, self.islands.full_evaluations
+        cpu, wall = time.process_time(), time.perf_counter()
+        while time.process_time() - cpu < seconds:
+            self.islands.advance(self.state, 10)
+        used = {"processor_seconds": time.process_time() - cpu, "wall_seconds": time.perf_counter() - wall}
+        best = self.state.progress().mdl
+        full = self.islands.full_evaluations - full
+        return {"tried": self.state.networks_tried - tried, "to_the_end": full, **used, "best_mdl": best}
+
+    def evaluations(self, seconds: float) -> Counts:
+        """Per second of CPU time, of every tenth network that the search holds: compiled, and in plain Python."""
+        state = self.state
+        members = range(0, self.settings.population_size, 10)
+        networks = [
+            unpack(state.units[i, m, : state.sizes[i, m, 0]], state.edges[i, m, : state.sizes[i, m, 1]], SYMBOLS)
+            for i in range(self.settings.num_islands)
+            for m in members
+        ]
+        cpu = time.process_time()
+        for network in networks:
+            data_bits_slow(network, self.trie)
+        slow = len(networks) / (time.process_time() - cpu)
+        full = full_evaluations_per_second(self.trie, networks, seconds)
+        return {
+            "full_evaluations_per_second": round(full),
+            "full_evaluations_times_plain_python": round(full / slow),
+            "plain_python_evaluations_per_second": round(slow, 1),
+        }
+
+
+def summary(stretches: list[Counts]) -> Counts:
+    rates = [counts["tried"] / counts["processor_seconds"] for counts in stretches]
+    wall_rates = [counts["tried"] / counts["wall_seconds"] for counts in stretches]
+    full_share = sum(counts["to_the_end"] for counts in stretches) / sum(counts["tried"] for counts in stretches)
     return {
-        "compile_or_load_seconds": round(compile_seconds, 2),
-        "per_second_median": round(median),
+        "per_second_median": round(statistics.median(rates)),
         "per_second_min": round(min(rates)),
         "per_second_max": round(max(rates)),
         "per_wall_second_median": round(statistics.median(wall_rates)),
-        "times_reference": round(median / REFERENCE_PER_SECOND, 1),
         "full_share_of_networks_tried": round(full_share, 4),
-        "full_evaluations_per_second": round(full),
-        "full_evaluations_times_plain_python": round(full / slow),
-        "plain_python_evaluations_per_second": round(slow, 1),
-        "best_mdl": round(state.progress().mdl, 1),
+        "best_mdl": round(stretches[-1]["best_mdl"], 1),
     }
+
+
+def times(ours: Counts, theirs: Counts, rate: str) -> float:
+    return round(ours[rate] / theirs[rate], 1)
 
 
 def full_evaluations_per_second(trie: Trie, networks: list[Network], seconds: float) -> float:
@@ -118,7 +142,7 @@ def full_evaluations_per_second(trie: Trie, networks: list[Network], seconds: fl
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--seconds",
         type=float,
@@ -126,24 +150,55 @@ def main() -> None:
         help="CPU seconds of steady state per setting, after half as many of warm-up",
     )
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument(
+        "--reference-warm-up",
+        type=float,
+        default=300.0,
+        help="CPU seconds of warm-up of the released code, which tries few networks per second",
+    )
+    add_options(parser)
     options = parser.parse_args()
-    trie = corpus()
-    cases = {
-        "reference_rules": SearchSettings.reference(num_islands=1),
-        "default": SearchSettings(),
+    counts = corpus()
+    trie = build_trie([[1] * n + [2] * n for n in counts], len(SYMBOLS))
+    settings = {"reference_rules": SearchSettings.reference(num_islands=1), "default": SearchSettings()}
+    searches = {name: Search(trie, chosen) for name, chosen in settings.items()}
+    reference = Reference(options, "_released_search.py", json.dumps(counts)) if options.reference else None
+    note("Warm-up: from random networks to a working population ...")
+    for search in searches.values():
+        search.stretch(options.seconds / 2)
+    warm_up = reference.ask({"search": options.reference_warm_up}) if reference else {}
+    stretches: dict[str, list[Counts]] = {name: [] for name in (*searches, "reference")}
+    for number in range(options.repeats):
+        note(f"Round {number + 1} of {options.repeats} ...")
+        for name, search in searches.items():
+            stretches[name].append(search.stretch(options.seconds / options.repeats))
+        if reference:
+            stretches["reference"].append(reference.ask({"search": options.seconds / options.repeats}))
+    results = {
+        name: {
+            "compile_or_load_seconds": round(search.compile_seconds, 2),
+            **summary(stretches[name]),
+            **search.evaluations(options.seconds / 2),
+        }
+        for name, search in searches.items()
     }
-    results = {}
-    for name, settings in cases.items():
-        note(f"{name}: {settings.num_islands} island(s) of {settings.population_size} ...")
-        results[name] = measure(trie, settings, options.seconds, options.repeats)
-        note(f"  {results[name]}")
+    baseline = {}
+    if reference:
+        done = reference.ask({"evaluate": options.seconds / 2})
+        evaluations = {"full_evaluations_per_second": round(done["evaluated"] / done["processor_seconds"])}
+        before = {"warm_up_seconds": options.reference_warm_up, "networks_tried_in_warm_up": warm_up["tried"]}
+        theirs = {**before, **summary(stretches["reference"]), **evaluations}
+        baseline = {"reference": {"name": "taucompling/mdlrnn", **reference.about(), **theirs}}
+        for result in results.values():
+            result["times_reference"] = times(result, theirs, "per_second_median")
+            result["full_evaluations_times_reference"] = times(result, theirs, "full_evaluations_per_second")
     report(
         "mdl_search",
         {
             "unit": "per second of CPU time, one core; per_second_* are networks tried",
             "corpus": "an_bn, 100 strings, p 0.3, seed 100",
-            "baseline": {"name": "taucompling/mdlrnn", "per_second": REFERENCE_PER_SECOND},
             "results": results,
+            **baseline,
             "repeats": options.repeats,
             "seconds": options.seconds,
         },

@@ -13,14 +13,13 @@ sizes that lose nothing on strings of 40: a stack of 81 cells, a tape of 128. Ho
 import argparse
 import json
 import statistics
-import subprocess
 import time
-from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 from _record import measure, report
+from _reference import Reference, add_options
 
 from humboldt.languages import Batch, Pairs, ProblemKind, frame_transduction
 from humboldt.models import models
@@ -53,41 +52,12 @@ class Reversal(AbstractProblem):
         return frame_transduction(Pairs.full(strings, strings[:, ::-1]), 2)
 
 
-class Reference:
-    """The released code in a process of its own, which waits between rounds."""
-
-    def __init__(self, options: argparse.Namespace, steps: int) -> None:
-        self.sizes, self.steps = REFERENCE_SIZES[options.model], steps
-        script = Path(__file__).with_name("_released_training.py")
-        arguments = [str(options.reference.resolve()), options.model, str(options.batch), options.lengths, str(steps)]
-        self.process = subprocess.Popen(
-            [str(options.reference_python), str(script), *arguments, json.dumps(self.sizes)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.versions = json.loads(self._answer())
-        self.round()  # compiles
-
-    def _answer(self) -> str:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            raise SystemExit("The released code has stopped: what it says is above.")
-        return line
-
-    def round(self) -> tuple[float, float]:
-        """The seconds of one round, of the clock and of the processor."""
-        assert self.process.stdin is not None
-        self.process.stdin.write("round\n")
-        self.process.stdin.flush()
-        wall, cpu = map(float, self._answer().split())
-        return wall, cpu
-
-
 def side_by_side(work: Any, ours_steps: int, options: argparse.Namespace) -> dict[str, Any]:
     """Rounds of ours and of theirs in turn, and the ratios: of steps per second, and of processor time per step."""
-    reference = Reference(options, ours_steps)
+    sizes = REFERENCE_SIZES[options.model]
+    arguments = options.model, str(options.batch), options.lengths, str(ours_steps), json.dumps(sizes)
+    reference = Reference(options, "_released_training.py", *arguments)
+    reference.ask("round")  # compiles
     work()
     ours, theirs, cpu = [], [], []
     for _ in range(options.repeats):
@@ -95,10 +65,9 @@ def side_by_side(work: Any, ours_steps: int, options: argparse.Namespace) -> dic
         work()
         ours.append(ours_steps / (time.perf_counter() - begun))
         used = time.process_time() - used
-        wall, their_cpu = reference.round()
+        wall, their_cpu = reference.ask("round")
         theirs.append(ours_steps / wall)
         cpu.append(their_cpu / used)
-    commit = ["git", "-C", str(options.reference), "rev-parse", "HEAD"]
     rates = {name: {"best": max(r), "median": statistics.median(r)} for name, r in (("o", ours), ("r", theirs))}
     return {
         "rounds": options.repeats,
@@ -106,11 +75,7 @@ def side_by_side(work: Any, ours_steps: int, options: argparse.Namespace) -> dic
         "reference_steps_per_second": {key: round(rate, 1) for key, rate in rates["r"].items()},
         "ratio": {key: round(rates["o"][key] / rates["r"][key], 2) for key in ("best", "median")},
         "ratio_of_processor_time": round(statistics.median(cpu), 2),
-        "reference": {
-            "commit": subprocess.run(commit, capture_output=True, text=True, check=True).stdout.strip(),
-            "versions": reference.versions,
-            "sizes": reference.sizes,
-        },
+        "reference": {**reference.about(), "sizes": sizes},
     }
 
 
@@ -122,12 +87,11 @@ def main() -> None:
     parser.add_argument("--lengths", default="5,10,20,40")
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--precision", default="float32", choices=["float32", "bfloat16"])
-    parser.add_argument("--reference", type=Path, help="a checkout of the released code, to run beside ours")
-    parser.add_argument("--reference-python", type=Path, help="the Python of its environment")
+    add_options(parser)
     parser.add_argument("--unroll", type=int, help="time steps per turn of the loop on an accelerator")
     options = parser.parse_args()
-    if options.reference and (not options.reference_python or options.members > 1):
-        parser.error("--reference needs --reference-python, and trains one member")
+    if options.reference and options.members > 1:
+        parser.error("--reference trains one member")
     if options.reference and options.model not in REFERENCE_SIZES:
         parser.error(f"--reference runs {', '.join(REFERENCE_SIZES)}, not {options.model}")
     if options.unroll:

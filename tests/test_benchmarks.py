@@ -6,6 +6,16 @@ NAMES = {"RNN": "rnn", "LSTM": "lstm", "Stack-RNN": "stack_rnn", "Tape-RNN": "ta
 MEMORIES = {"stack_rnn": "stack_size", "tape_rnn": "memory_size"}
 
 
+def _text(page: str) -> str:
+    return " ".join((ROOT / page).read_text(encoding="utf-8").split())
+
+
+def _row_of(record: str) -> list[str]:
+    """The row of the README whose link leads to this record."""
+    (row,) = [row for rows in tables(ROOT / "README.md") for row in rows if record in row[-1]]
+    return row
+
+
 def test_the_ratios_to_the_released_code_are_those_of_the_records():
     (table,) = [rows for rows in tables(ROOT / "README.md") if rows[0][0] == "RNN"]
     assert [row[0].partition(",")[0] for row in table] == list(NAMES)
@@ -19,6 +29,37 @@ def test_the_ratios_to_the_released_code_are_those_of_the_records():
         assert record["reference"]["sizes"]["hidden_size"] == 256
         if model in MEMORIES:
             assert f"of {record['reference']['sizes'][MEMORIES[model]]} cells" in memory
+
+
+def test_scoring_beside_the_released_code_took_what_the_record_says():
+    record = load("benchmarks/records/evaluation_speed-rnn-cpu.json")
+    theirs = record["reference"]
+    assert (record["lengths"], record["strings"]) == ([41, 500], 460 * 512) and theirs["sizes"] == {"hidden_size": 256}
+    assert len(record["seconds_of_each_round"]) == len(theirs["seconds_of_each_round"]) == record["rounds"]
+    cells = [f"{part['processor_seconds']:.0f}" for part in (record, theirs)]
+    assert cells == _row_of("evaluation_speed-rnn-cpu.json")[1:3]
+    for ratio, key in (("ratio", "seconds_with_compilation"), ("ratio_of_processor_time", "processor_seconds")):
+        assert abs(record[ratio] - theirs[key] / record[key]) < 0.01
+    text = _text("benchmarks/README.md")
+    assert f"Ours takes {cells[0]} s of processor time" in text and f"the Chomsky paper {cells[1]} s" in text
+    assert f"{record['ratio_of_processor_time']} times as much" in text
+
+
+def test_the_search_beside_the_released_code_is_as_fast_as_the_record_says():
+    record = load("benchmarks/records/mdl_search-cpu.json")
+    theirs, ours = record["reference"], record["results"]
+    cells = [f"{part['per_second_median']:,}" for part in (ours["default"], theirs)]
+    assert cells == _row_of("mdl_search-cpu.json")[1:3]
+    (table,) = [rows for rows in tables(ROOT / "benchmarks/README.md") if rows[0][0].startswith("the published search")]
+    for row, part in zip(table, (ours["reference_rules"], ours["default"], theirs), strict=True):
+        numbers = [f"{part['per_second_median']:,}", f"{part['full_share_of_networks_tried']:.1%}"]
+        numbers.append(f"{part['full_evaluations_per_second']:,}")
+        assert [row[1], row[3], row[4]] == numbers
+        if part is not theirs:
+            ratios = [part[key] for key in ("times_reference", "full_evaluations_times_reference")]
+            assert [row[2], row[5]] == [f"{ratio:.0f}" for ratio in ratios]
+            assert row[6] == str(part["full_evaluations_times_plain_python"])
+            assert abs(ratios[0] - part["per_second_median"] / theirs["per_second_median"]) < 0.1
 
 
 def test_what_an_experiment_costs_on_ray_is_what_the_record_holds():
