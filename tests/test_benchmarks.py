@@ -1,5 +1,7 @@
 """What the pages say of speed is what the records hold."""
 
+import json
+
 from pages import ROOT, load, tables
 
 NAMES = {"RNN": "rnn", "LSTM": "lstm", "Stack-RNN": "stack_rnn", "Tape-RNN": "tape_rnn"}
@@ -117,3 +119,14 @@ def test_the_walk_through_takes_what_the_record_says():
     for (_, command, *numbers), measured in zip(table, record["suites"], strict=True):
         assert command == measured["command"]
         assert numbers == [str(measured[key]) for key in ("lines", "wall_seconds", "processor_seconds")]
+
+
+def test_ensembles_on_an_accelerator_are_as_fast_as_the_record_says():
+    text = (ROOT / "benchmarks/records/ensemble_speed-h200.jsonl").read_text(encoding="utf-8")
+    speeds: dict[str, list[str]] = {}
+    for one in json.loads("[" + text.replace("}\n{", "},\n{") + "]"):
+        speeds.setdefault(one["model"], []).append(f"{one['model_steps_per_second']:,.0f}")
+    for model, title in (("rnn", "RNN"), ("lstm", "LSTM"), ("stack_rnn", "Stack-RNN")):
+        assert f"| {title} | {' | '.join(speeds[model])} |" in _text("benchmarks/README.md")
+        (row,) = [line for line in (ROOT / "README.md").read_text("utf-8").splitlines() if f"| 30 {title}s, " in line]
+        assert f"| {' / '.join(speeds[model])}" in row
