@@ -301,7 +301,7 @@ def test_attempts_that_begin_at_once_have_numbers_of_their_own(tmp_path: Path):
 
 def test_saving_takes_at_most_a_tenth_of_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     clock = [100.0]
-    monkeypatch.setattr(checkpoints.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr("humboldt.checkpoints.time.monotonic", lambda: clock[0])
     kept = Checkpoints(tmp_path, save_seconds=30)
 
     def after(seconds: float) -> bool:

@@ -38,12 +38,12 @@ def _panels(figure: Figure) -> list[str]:
     return list(dict.fromkeys(str(row[figure.panel]) for row in figure.rows)) if figure.panel else []
 
 
-def _categories(figure: Figure) -> dict[str, set[Any]]:
-    """What is on the x axis of each panel."""
-    found: dict[str, set[Any]] = {}
+def _categories(figure: Figure, panel: str) -> set[frozenset[Any]]:
+    """What is on the x axes of the panels."""
+    found: dict[Any, set[Any]] = {}
     for row in figure.rows:
-        found.setdefault(str(row[figure.panel]), set()).add(row[figure.x.column])
-    return found
+        found.setdefault(row[panel], set()).add(row[figure.x.column])
+    return set(map(frozenset, found.values()))
 
 
 def chart(figure: Figure) -> "alt.TopLevelMixin":
@@ -63,7 +63,7 @@ def chart(figure: Figure) -> "alt.TopLevelMixin":
         header = alt.Header(title=None, labelLimit=PANEL, labelFontWeight="bold", labelAnchor="start")
         facet = alt.Facet(f"{figure.panel}:N", header=header, sort=_panels(figure))
         made = layered.properties(width=PANEL).facet(facet=facet, columns=3, data=data)
-        if figure.x.kind == "category" and len({frozenset(own) for own in _categories(figure).values()}) > 1:
+        if figure.x.kind == "category" and len(_categories(figure, figure.panel)) > 1:
             # A panel has no room for the categories of the others. With one of both alone, Vega loses the bars.
             made = made.resolve_scale(x="independent", xOffset="independent")
     return made.add_params(alt.param(name=PICKED, value=[]))
