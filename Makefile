@@ -19,7 +19,7 @@ test: $(INSTALLED)
 	$(BIN)/pytest -n 2 --dist loadfile  # what one test of a file has compiled, its neighbours use
 
 test-extras: $(EVERYTHING)
-	$(BIN)/pytest -m extras
+	$(BIN)/pytest -m extras -n 2 --dist loadfile
 
 slow: $(INSTALLED)
 	$(BIN)/pytest -m slow
