@@ -130,3 +130,17 @@ def test_ensembles_on_an_accelerator_are_as_fast_as_the_record_says():
         assert f"| {title} | {' | '.join(speeds[model])} |" in _text("benchmarks/README.md")
         (row,) = [line for line in (ROOT / "README.md").read_text("utf-8").splitlines() if f"| 30 {title}s, " in line]
         assert f"| {' / '.join(speeds[model])}" in row
+
+
+def test_the_tests_take_what_the_record_says():
+    record, text = load("benchmarks/records/tests-cpu.json"), _text("benchmarks/README.md")
+
+    def minutes(seconds: int) -> str:
+        return f"{seconds // 60} min {seconds % 60} s"
+
+    after, before = record["after"], record["before"]
+    assert f"`make test` {minutes(after['seconds'])} ({minutes(after['processor_seconds'])} of processor" in text
+    assert f"{after['passed']:,} tests)" in text
+    for name in ("extras", "demo"):
+        assert f"`{record[name]['command']}` {minutes(record[name]['seconds'])}" in text
+    assert f"{before['passed']:,} tests of three suites took {minutes(before['processor_seconds'])} of" in text
