@@ -36,6 +36,23 @@ def _roll_backward(saved: tuple[Array, Array], cotangent: Array) -> tuple[Array,
 roll.defvjp(_roll_forward, _roll_backward)
 
 
+@jax.custom_vjp
+def cell_at(tape: Float[Array, "cells cell"], place: Int[Array, ""]) -> Float[Array, " cell"]:
+    """`tape[place]`, with a backward pass that compares places instead of scattering."""
+    return tape[place]
+
+
+def _cell_forward(tape: Array, place: Array) -> tuple[Array, Array]:
+    return cell_at(tape, place), jnp.arange(tape.shape[0], dtype=place.dtype) == place
+
+
+def _cell_backward(is_place: Array, cotangent: Array) -> tuple[Array, None]:
+    return jnp.where(is_place[:, None], cotangent, 0.0), None
+
+
+cell_at.defvjp(_cell_forward, _cell_backward)
+
+
 class Tapes(NamedTuple):
     """Tapes below their heads. Cells beyond the ring stay empty: they are there only because shapes have padding."""
 
@@ -122,7 +139,7 @@ def _moved(
     stay, left, right, jump_left, jump_right = (probabilities[:, i, None, None] for i in range(5))
     # One cell to the left or right: a shift, and the cell that goes round the end of the ring.
     cell, empty = jnp.arange(old.shape[1], dtype=ring.dtype)[None, :, None], jnp.zeros_like(old[:, :1])
-    first, last = written[:, :1], jnp.where(cell == ring - 1, written, 0.0).sum(1, keepdims=True)
+    first, last = written[:, :1], jax.vmap(cell_at, (0, None))(written, ring - 1)[:, None]
     to_left = jnp.where(cell == ring - 1, first, jnp.concatenate([written[:, 1:], empty], 1))
     to_right = jnp.where(cell == ring, 0.0, jnp.concatenate([last, written[:, :-1]], 1))
     roll_tapes = jax.vmap(roll, (0, None, None))
