@@ -1,6 +1,7 @@
 """What the pages say of speed is what the records hold."""
 
 import json
+from statistics import median
 
 from pages import ROOT, load, tables
 
@@ -144,3 +145,11 @@ def test_the_tests_take_what_the_record_says():
     for name in ("extras", "demo"):
         assert f"`{record[name]['command']}` {minutes(record[name]['seconds'])}" in text
     assert f"{before['passed']:,} tests of three suites took {minutes(before['processor_seconds'])} of" in text
+
+
+def test_old_and_new_code_took_what_the_record_says():
+    results = load("benchmarks/records/alternating-cpu.json")["results"]
+    shown = {row[0].strip("`"): row[1:] for rows in tables(ROOT / "benchmarks/README.md") for row in rows}
+    for name, result in results.items():
+        assert shown[name] == [str(len(result["seconds"])), str(result["ratio"])]
+        assert abs(median(new / old for old, new in result["seconds"]) - result["ratio"]) < 0.002
