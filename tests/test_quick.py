@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 import humboldt
+from humboldt.report.tables import as_text
+from humboldt.suites import suites
+from humboldt.suites.reading import stored, tables
 
 ROOT = Path(__file__).parents[1]
 
@@ -34,3 +37,11 @@ def test_quick_learns_single_functions_and_more_than_copying(tmp_path: Path):
     }
     assert found["single_functions"] >= 0.9
     assert found["sequence_accuracy"] > 2 * found["first_string"]
+
+
+def test_the_table_on_the_first_page_is_that_of_the_record():
+    printed = as_text(tables(suites.get("chomsky"), stored(ROOT / "reproductions/quick", "chomsky"))).splitlines()
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = page[page.index("chomsky, quick\n") :].splitlines()[:21]
+    rows = [line for line in table if line.startswith(("regular ", "dcf ", "cs "))]
+    assert len(rows) == 15 and all(row in printed for row in rows)
