@@ -39,9 +39,13 @@ def test_quick_learns_single_functions_and_more_than_copying(tmp_path: Path):
     assert found["sequence_accuracy"] > 2 * found["first_string"]
 
 
-def test_the_table_on_the_first_page_is_that_of_the_record():
-    printed = as_text(tables(suites.get("chomsky"), stored(ROOT / "reproductions/quick", "chomsky"))).splitlines()
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
-    table = page[page.index("chomsky, quick\n") :].splitlines()[:21]
-    rows = [line for line in table if line.startswith(("regular ", "dcf ", "cs "))]
-    assert len(rows) == 15 and all(row in printed for row in rows)
+@pytest.mark.parametrize(
+    ("suite", "page", "count"),
+    [("chomsky", "README.md", 15), ("syntax", "docs/syntax.md", 8)],
+    ids=["chomsky", "syntax"],
+)
+def test_the_table_on_the_page_is_that_of_the_record(suite: str, page: str, count: int):
+    printed = as_text(tables(suites.get(suite), stored(ROOT / "reproductions/quick", suite))).splitlines()
+    text = (ROOT / page).read_text(encoding="utf-8")
+    rows = text[text.index(f"{suite}, quick\n") :].splitlines()[4 : 4 + count]
+    assert all(row in printed for row in rows) and rows[-1] != rows[0]
