@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import pytest
 from engine_support import clockwork as clockwork
+from forking import Forked
 
 from humboldt.languages import tasks
 from humboldt.models import models
@@ -53,6 +54,14 @@ def few_programs_in_memory() -> Iterator[None]:
     resident_pages = int(Path("/proc/self/statm").read_text().split()[1])
     if resident_pages * os.sysconf("SC_PAGESIZE") > MOST_BYTES:
         jax.clear_caches()
+
+
+@pytest.fixture(scope="module")
+def forked() -> Iterator[Forked]:
+    """A process that has imported the package, to be copied for each command."""
+    forked = Forked()
+    yield forked
+    forked.stop()
 
 
 @pytest.fixture

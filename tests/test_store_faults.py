@@ -27,12 +27,10 @@ FORKED: Forked
 
 
 @pytest.fixture(scope="module", autouse=True)
-def forked() -> Iterator[None]:
+def copied(forked: Forked) -> None:
     """Most commands are given to copies of one process."""
     global FORKED
-    FORKED = Forked()
-    yield
-    FORKED.stop()
+    FORKED = forked
 
 
 def humboldt(

@@ -3,7 +3,6 @@
 import itertools
 import subprocess
 import typing
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -207,13 +206,6 @@ def test_the_first_example_is_the_same_however_many_are_asked_for(suite: Abstrac
         options: Any = {"split": None, "length": None, "seed": 0, "settings": {}}
         one, ten = (list(suite.data(task, count=count, **options)) for count in (1, 10))
         assert one == ten[:1], task
-
-
-@pytest.fixture(scope="module")
-def forked() -> Iterator[Forked]:
-    forked = Forked()
-    yield forked
-    forked.stop()
 
 
 def without_jax(forked: Forked, *commands: list[str]) -> subprocess.CompletedProcess[str]:
