@@ -135,15 +135,15 @@ def study_command(out: Path) -> list[str]:
     return [sys.executable, str(Path(__file__).parent / "slow_clockwork.py"), *STUDY, "--out", str(out)]
 
 
-def screens(command: list[str]) -> list[list[str]]:
-    """What a terminal of 80 x 24 shows, each time that something was printed."""
+def screens(command: list[str], height: int = 24) -> list[list[str]]:
+    """What a terminal of 80 columns shows, each time that something was printed."""
     outer, inner = pty.openpty()
-    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", height, 80, 0, 0))
     kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR")}
     environment = {**kept, "TERM": "xterm-256color"}
     process = subprocess.Popen(command, stdin=inner, stdout=inner, stderr=inner, env=environment)
     os.close(inner)
-    terminal = pyte.Screen(80, 24)
+    terminal = pyte.Screen(80, height)
     stream, shown = pyte.ByteStream(terminal), []
     while True:
         try:
@@ -175,6 +175,25 @@ def test_a_terminal_shows_the_study_what_is_at_work_and_what_is_finished(tmp_pat
     assert "learning_rate 0.004" in whole and "\x1b" not in whole  # words are not broken, nothing is left of commands
     assert not any(line.startswith("study ") for line in shown[-1])  # the live part goes away; the table stays
     assert any(line.startswith("Level    Task  ") for line in shown[-1])
+
+
+# Many short experiments, drawn as often as possible, with threads that take turns as often as possible.
+HASTY = """
+import sys
+from humboldt import _progress
+from humboldt.events import Finished, Progress
+sys.setswitchinterval(1e-6)
+_progress.REFRESH_SECONDS = 1e-4
+with _progress.progress(100) as view:
+    for number in range(100):
+        view.update(f"task {number}", Progress("training", 1, 2))
+        view.finish(f"task {number}", Finished("done"))
+"""
+
+
+def test_lines_that_stay_are_neither_lost_nor_doubled_while_live_lines_are_drawn():
+    shown = screens([sys.executable, "-c", HASTY], height=110)
+    assert [line for line in shown[-1] if line] == [f"task {number}: done" for number in range(100)]
 
 
 def test_a_log_has_a_line_for_each_experiment(tmp_path: Path):

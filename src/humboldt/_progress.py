@@ -5,6 +5,7 @@ score.
 """
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from humboldt.report.words import counted, duration
 LINE_SECONDS = 10.0  # between plain lines
 MOST_LINES = 6  # of experiments at work
 WIDE = 110  # columns of a terminal that has room for remarks
+REFRESH_SECONDS = 0.1  # between two drawings of the live lines
 
 
 class View(Protocol):
@@ -155,7 +157,11 @@ class _Lines:
 
 
 class _Live:
-    """Live lines below those that stay."""
+    """Live lines below those that stay.
+
+    Rich's own thread draws the live lines without waiting for a line that is being printed above them: then a live
+    line may stay, or a line that should stay may be lost. So they are drawn by a thread of ours, one thing at a time.
+    """
 
     def __init__(self, study: _Study) -> None:
         from rich.console import Console
@@ -173,13 +179,25 @@ class _Live:
         if console.width >= WIDE:
             columns.append(TextColumn("{task.fields[remark]}"))
         self._study = study
-        self._bars = RichProgress(*columns, console=console, transient=True)
+        self._bars = RichProgress(*columns, console=console, transient=True, auto_refresh=False)
+        self._one_at_a_time, self._ended = threading.RLock(), threading.Event()
+        self._drawing = threading.Thread(target=self._draw, daemon=True)
         self._tasks = {}
         self._all = self._bars.add_task("study", total=study.total, numbers="", left="", remark="")
         self._tell_all()
         self._bars.start()
+        self._drawing.start()
+
+    def _draw(self) -> None:
+        while not self._ended.wait(REFRESH_SECONDS):
+            with self._one_at_a_time:
+                self._bars.refresh()
 
     def update(self, name: str, event: Progress) -> None:
+        with self._one_at_a_time:
+            self._update(name, event)
+
+    def _update(self, name: str, event: Progress) -> None:
         event, pace = self._study.update(name, event)
         if name not in self._tasks:
             is_shown = len(self._tasks) < MOST_LINES
@@ -198,6 +216,11 @@ class _Live:
         self._tell_all()
 
     def finish(self, name: str, event: Finished) -> None:
+        with self._one_at_a_time:
+            self._remove(name, event)
+            self.say(f"{name}: {event.summary}")
+
+    def _remove(self, name: str, event: Finished) -> None:
         self._study.finish(name, event)
         if name in self._tasks:
             self._bars.remove_task(self._tasks.pop(name))
@@ -205,7 +228,6 @@ class _Live:
         if hidden and sum(task.visible for task in self._bars.tasks) <= MOST_LINES:
             self._bars.update(hidden[0].id, visible=True)
         self._tell_all()
-        self.say(f"{name}: {event.summary}")
 
     def _tell_all(self) -> None:
         left, hidden = self._study.left(), len(self._study.at_work) - MOST_LINES
@@ -219,9 +241,12 @@ class _Live:
         )
 
     def say(self, message: str) -> None:
-        self._bars.console.print(message, markup=False, highlight=False)
+        with self._one_at_a_time:
+            self._bars.console.print(message, markup=False, highlight=False)
 
     def stop(self) -> None:
+        self._ended.set()
+        self._drawing.join()
         self._bars.stop()
 
 
