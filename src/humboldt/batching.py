@@ -10,7 +10,8 @@ from humboldt.languages import Batch, ProblemKind, tasks
 from humboldt.plugins import load_installed
 from humboldt.settings import check_known, fields, words
 from humboldt.suites import suites
-from humboldt.suites.base import OUTSIDE, AbstractSuite, Parts
+from humboldt.suites.base import OUTSIDE, AbstractSuite
+from humboldt.suites.experiments import Parts
 from humboldt.suites.outside import BOUNDARY
 from humboldt.training.base import AbstractProblem
 

@@ -14,15 +14,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from humboldt import settings
 from humboldt.environment import package_versions
 from humboldt.errors import named_extras
-from humboldt.identity import short_hash
-from humboldt.suites.base import AbstractSuite, Experiment, Parts, Probe
+from humboldt.identity import Member, short_hash
+from humboldt.suites.base import AbstractSuite
+from humboldt.suites.experiments import Experiment, Parts, Probe
 from humboldt.training.base import AbstractEngine, Job
 
 LONG_PROBE = 5.0  # seconds of training on as many tokens, above which less is asked
 MOST_REMEMBERED = 20_000  # experiments; the oldest go first
+MOST_MEASURED = 12  # members, where these take turns: more take as many times longer
 
 
 def estimate(suite: AbstractSuite, experiments: Sequence[Experiment]) -> Iterator[float]:
@@ -46,24 +50,36 @@ class _Kind:
 
 def _measured(suite: AbstractSuite, experiment: Experiment, kinds: dict[Any, _Kind]) -> float:
     parts = suite.restore(experiment.training, experiment.evaluations[0])
-    engine, job = suite.engine(parts.contender), suite.job(parts, experiment.members)
+    engine, members = suite.engine(parts.contender), experiment.members
+    with named_extras():
+        members = _spread(members, MOST_MEASURED) if engine.takes_turns() else members
+    times = len(experiment.members) / len(members)
+    job = suite.job(parts, members)
     probes = {
         evaluation.name: suite.probe(suite.restore(experiment.training, evaluation), evaluation)
         for evaluation in experiment.evaluations
     }
     key = _kind_of(experiment, parts)
-    training = engine.known_seconds(job)
+    training = engine.known_seconds(job, times)
     is_known = training is not None and key in kinds
     is_known = is_known and all(probe.units and name in kinds[key].asking for name, probe in probes.items())
     kind = kinds[key] if is_known else kinds.setdefault(key, _Kind())
     if not is_known:
-        training = _measure(kind, engine, job, probes)
+        sampled = _measure(kind, engine, job, probes)
+        training = engine.known_seconds(job, times)
+        training = sampled * times if training is None else training
     assert training is not None
     seconds = 0.0 if experiment.kept else training
     for name, probe in probes.items():
         compiling, unit = kind.asking[name]
-        seconds += compiling + unit * (probe.units or 1.0) * probe.times
+        seconds += compiling + unit * (probe.units or 1.0) * probe.times * times
     return seconds
+
+
+def _spread(members: Sequence[Member], most: int) -> tuple[Member, ...]:
+    """At most so many of them, from the first to the last: neighbours may be alike, as the steps of a code are."""
+    places = np.unique(np.linspace(0, len(members) - 1, most).round().astype(int))
+    return tuple(members[i] for i in places)
 
 
 def _measure(kind: _Kind, engine: AbstractEngine, job: Job, probes: dict[str, Probe]) -> float:

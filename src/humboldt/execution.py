@@ -4,7 +4,7 @@ import gc
 import time
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -18,7 +18,8 @@ from humboldt.events import AbstractSink, Progress, Warned
 from humboldt.identity import Evaluation, Member, canonical
 from humboldt.store import ScoredMember, State, TrainedMember, checkpoint_folder, weights_path
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Experiment, Scored, Scoring
+from humboldt.suites.base import AbstractSuite
+from humboldt.suites.experiments import Experiment, Scored, Scoring
 from humboldt.training.base import AbstractEngine, AbstractPredictor, AbstractTrained, Job
 
 Keep = Literal["best", "all", "none"]
@@ -45,7 +46,11 @@ class Options:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one experiment, or a part of its members, has come to. `weights` are those to be kept."""
+    """What one experiment, or a part of its members, has come to. `weights` are those to be kept.
+
+    `is_interim`: all that is known now, before the next evaluation begins. It is stored, should the process not live to
+    the end; another outcome follows, with all of this in it.
+    """
 
     experiment: Experiment
     trained: tuple[TrainedMember, ...] = ()
@@ -53,6 +58,7 @@ class Outcome:
     weights: tuple[tuple[Member, dict[str, np.ndarray]], ...] = ()
     error: Exception | None = None
     checkpoints: Path | None = field(default=None)  # of no use once this is stored
+    is_interim: bool = False
 
 
 Sinks = Callable[[Experiment], AbstractSink]
@@ -83,8 +89,11 @@ class Here(AbstractExecutor):
 
 
 def in_groups(experiment: Experiment, options: Options, sink: AbstractSink) -> Iterator[Outcome]:
-    """The outcome of an experiment; where its members do not fit into memory together, that of each half of them."""
-    outcome = execute(experiment, options, sink)
+    """The outcomes of an experiment; where its members do not fit into memory together, those of each half of them."""
+    outcome = Outcome(experiment)
+    for outcome in execute(experiment, options, sink):
+        if outcome.is_interim:
+            yield outcome
     is_too_large = is_out_of_memory(outcome.error) if outcome.error else False
     if not is_too_large or isinstance(outcome.error, ScoringFailed) or len(experiment.members) == 1:
         yield outcome
@@ -104,32 +113,34 @@ def halves(experiment: Experiment) -> list[Experiment]:
     return [replace(experiment, members=part) for part in parts]
 
 
-def execute(experiment: Experiment, options: Options, sink: AbstractSink) -> Outcome:
-    """Trains and scores the members of one experiment, going on from what is on disk.
+def execute(experiment: Experiment, options: Options, sink: AbstractSink) -> Iterator[Outcome]:
+    """Trains and scores the members of one experiment, going on from what is on disk. The last outcome has everything;
+    those before it are interim.
 
     An error of training is the outcome's error. An error of scoring is a failed score: the training is kept, and the
     next attempt only scores.
     """
     try:
         with named_extras():
-            return _execute(experiment, options, sink)
+            yield (yield from _execute(experiment, options, sink))
     except HumboldtError:
         raise
     except Exception as error:
         detail = {"error": "".join(traceback.format_exception(error))}
         failed = tuple(TrainedMember(member, State.FAILED, 0.0, detail) for member in experiment.members)
         nothing = tuple((evaluation, ()) for evaluation in experiment.evaluations)  # so that tables show the failure
-        return Outcome(experiment, failed, nothing, error=error)
+        yield Outcome(experiment, failed, nothing, error=error)
 
 
-def _execute(experiment: Experiment, options: Options, sink: AbstractSink) -> Outcome:
+def _execute(experiment: Experiment, options: Options, sink: AbstractSink) -> Generator[Outcome, None, Outcome]:
+    """Yields interim outcomes and returns the last."""
     sink.send(Progress("starting", 0, 0))
     suite = suites.get(experiment.training.suite)
     parts = suite.restore(experiment.training, experiment.evaluations[0])
     engine = suite.engine(parts.contender)
     job = replace(suite.job(parts, experiment.members), cores=options.cores)
     if experiment.kept and (predictor := _restored(experiment, engine, job, options, sink)):
-        return _score_all(suite, experiment, predictor, list(range(len(experiment.members))), (), sink)
+        return (yield from _score_all(suite, experiment, predictor, list(range(len(experiment.members))), (), sink))
     begin = time.monotonic()
     folder = checkpoint_folder(options.folder, experiment.training, experiment.members)
     is_numbered = options.can_be_forgotten or last_attempt(folder) > 0
@@ -144,7 +155,7 @@ def _execute(experiment: Experiment, options: Options, sink: AbstractSink) -> Ou
         for member, out in zip(experiment.members, trained.outcomes, strict=True)
     )
     good = [i for i, row in enumerate(rows) if row.state is State.FINISHED]
-    outcome = _score_all(suite, experiment, trained.predictor, good, rows, sink)
+    outcome = yield from _score_all(suite, experiment, trained.predictor, good, rows, sink)
     if outcome.error is not None:  # the next attempt, of whichever members, only scores
         kept = tuple((experiment.members[i], trained.weights(i)) for i in good)
     else:
@@ -171,11 +182,13 @@ def _score_all(
     good: Sequence[int],
     rows: tuple[TrainedMember, ...],
     sink: AbstractSink,
-) -> Outcome:
-    """The scores of the members that have not diverged, under every evaluation."""
+) -> Generator[Outcome, None, Outcome]:
+    """The scores of members that have not diverged, under every evaluation; yields interim outcomes between these."""
     members = [experiment.members[i] for i in good]
     scored, first_error = [], None
     for evaluation in experiment.evaluations:
+        if scored:
+            yield Outcome(experiment, rows, tuple(scored), is_interim=True)
         parts = suite.restore(experiment.training, evaluation)
         begin = time.monotonic()
         try:

@@ -14,7 +14,8 @@ from humboldt.internals import Internal, blocks
 from humboldt.languages import Batch, ProblemKind
 from humboldt.report.tables import Table, as_text
 from humboldt.settings import words
-from humboldt.suites.base import AbstractSuite, Parts
+from humboldt.suites.base import AbstractSuite
+from humboldt.suites.experiments import Parts
 from humboldt.training.base import AbstractProblem, Arrays
 
 MARK, COMPUTATION = "∅", "…"  # tokens that are no symbols: what asks for an answer, and time to compute

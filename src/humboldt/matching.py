@@ -5,7 +5,8 @@ from typing import Any
 
 from humboldt import settings as settings_
 from humboldt.errors import MissingExtra, UsageError, named_extras
-from humboldt.suites.base import AbstractSuite, Request
+from humboldt.suites.base import AbstractSuite
+from humboldt.suites.experiments import Request
 
 SIZE = "hidden_size"
 LARGEST = 2**14

@@ -13,7 +13,8 @@ from humboldt.languages import Alphabet, ProblemKind
 from humboldt.report.words import duration
 from humboldt.scoring import trained_elsewhere
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Parts, Request
+from humboldt.suites.base import AbstractSuite
+from humboldt.suites.experiments import Parts, Request
 from humboldt.suites.outside import BOUNDARY, NextSymbols, OutsidePredictor, stepper_of
 from humboldt.training.checks import Finding, all_findings
 

@@ -15,7 +15,7 @@ from typing import Any
 from humboldt.errors import MissingExtra, is_out_of_memory
 from humboldt.report.words import counted, duration
 from humboldt.study import Study
-from humboldt.suites.base import Experiment
+from humboldt.suites.experiments import Experiment
 
 MOST_TASKS = 1000  # of a Slurm array; 1001 is what Slurm allows where nobody has allowed more
 SLACK = 2.0  # the time limit of a task, as a multiple of the estimate

@@ -17,8 +17,9 @@ from humboldt.report.tables import as_text
 from humboldt.settings import fields, words
 from humboldt.store import Result, ScoredMember, Scores, State, Store, TrainedMember
 from humboldt.suites import suites
-from humboldt.suites.base import OUTSIDE, AbstractSuite, Parts, Reading, Scoring
+from humboldt.suites.base import OUTSIDE, AbstractSuite
 from humboldt.suites.cells import Cell, sort_results
+from humboldt.suites.experiments import Parts, Reading, Scoring
 from humboldt.suites.outside import NextSymbols, OutsidePredictor, Recorded
 from humboldt.suites.reading import published_beside, records, tables, upgrade
 

@@ -28,8 +28,9 @@ from humboldt.report.tables import as_text
 from humboldt.report.words import counted, duration, gigabytes
 from humboldt.store import Done, Scores, State, Store, checkpoint_folder, weights_path
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Experiment, Request
+from humboldt.suites.base import AbstractSuite
 from humboldt.suites.departures import departures, sentence
+from humboldt.suites.experiments import Experiment, Request
 from humboldt.suites.reading import records, tables, upgrade
 
 MOST_GROUPS = 16  # in which members are trained one group after the other
@@ -90,8 +91,10 @@ class Study:
                 wanted = {e.key_for(experiment.training): e for e in experiment.evaluations}
                 left = {k: e for k, e in wanted.items() if state is None or text not in known.scored.get(k, ())}
                 if left:
-                    missing |= left
                     kept = state is not None and weights_path(self.out, experiment.training, member).is_file()
+                    if not kept:  # then it is chosen once more which members to keep: by the first evaluation
+                        left = dict(list(wanted.items())[:1]) | left
+                    missing |= left
                     groups.setdefault((kept, tuple(left)), []).append(member)
             for (kept, keys), members in groups.items():
                 evaluations = tuple(missing[key] for key in keys)
@@ -156,6 +159,8 @@ class Study:
                     failures.append(f"{outcome.experiment.name}: {type(outcome.error).__name__}: {outcome.error}")
                     sinks(outcome.experiment).send(Warned(f"{failures[-1]} Continuing with the other experiments."))
                 self._keep(store, outcome)
+                if outcome.is_interim:
+                    continue
                 claim = claims[outcome.experiment.training.key]
                 claim.members -= len(outcome.experiment.members)
                 ended = 0 if claim.members else claim.experiments

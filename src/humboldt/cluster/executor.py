@@ -23,7 +23,7 @@ from humboldt.execution import AbstractExecutor, Options, Outcome, Sinks
 from humboldt.locks import Lock
 from humboldt.plugins import sources
 from humboldt.store import State, TrainedMember, checkpoint_folder
-from humboldt.suites.base import Experiment
+from humboldt.suites.experiments import Experiment
 from humboldt.training.base import engines
 
 LOOK_SECONDS = 0.5  # between looks at running experiments

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from humboldt.store import checkpoint_folder, weights_path
-from humboldt.suites.base import Experiment
+from humboldt.suites.experiments import Experiment
 
 Files = Mapping[str, bytes]
 """Contents by path, relative to a results folder."""

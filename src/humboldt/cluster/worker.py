@@ -20,7 +20,7 @@ from humboldt.execution import Options, Outcome, in_groups
 from humboldt.outside_models import is_reference, register_reference
 from humboldt.plugins import load_files, load_installed
 from humboldt.suites import suites
-from humboldt.suites.base import Experiment
+from humboldt.suites.experiments import Experiment
 
 Sources = Mapping[str, tuple[str, Files]]
 """See `humboldt.plugins.sources`."""
@@ -97,7 +97,8 @@ class Worker:
         outcomes, raised = [], None
         try:
             self._check(experiment)
-            outcomes = [self._portable(outcome) for outcome in in_groups(experiment, self._options, sink)]
+            for outcome in in_groups(experiment, self._options, sink):
+                outcomes.append(self._portable(outcome))  # one by one: who is stopped later has these
         except Superseded:  # the driver has forgotten this process: nobody reads this
             raised = RunError("Another process has taken over.")
         except HumboldtError as error:

@@ -69,12 +69,8 @@ def chart(figure: Figure) -> "alt.TopLevelMixin":
     return made.add_params(alt.param(name=PICKED, value=[]))
 
 
-def _models(figure: Figure) -> list[Any]:
-    return list(dict.fromkeys(row[figure.colour] for row in figure.rows if figure.colour in row))
-
-
 def _colour(alt: Any, figure: Figure, **more: Any) -> Any:
-    names = _models(figure)
+    names = figure.colours
     several = [COLOURS[i % len(COLOURS)] for i in range(len(names))]
     return alt.Color(
         f"{figure.colour}:N",
@@ -147,7 +143,7 @@ def _rules(alt: Any, figure: Figure) -> list[Any]:
 
 
 def _lines(alt: Any, figure: Figure) -> list[Any]:
-    x, y, names = _axis(alt, "x", figure), _axis(alt, "y", figure), _models(figure)
+    x, y, names = _axis(alt, "x", figure), _axis(alt, "y", figure), figure.colours
     colour, tips = _colour(alt, figure), _tooltips(alt, figure)
     dashes = alt.Scale(domain=names, range=[DASHES[i % len(DASHES)] for i in range(len(names))])
     dash = alt.StrokeDash(f"{figure.colour}:N", title=figure.colour_title, scale=dashes)
@@ -166,7 +162,7 @@ def _lines(alt: Any, figure: Figure) -> list[Any]:
 
 
 def _points(alt: Any, figure: Figure) -> list[Any]:
-    x, y, names = _axis(alt, "x", figure), _axis(alt, "y", figure), _models(figure)
+    x, y, names = _axis(alt, "x", figure), _axis(alt, "y", figure), figure.colours
     shapes = alt.Scale(domain=names, range=[SHAPES[i % len(SHAPES)] for i in range(len(names))])
     shape = alt.Shape(f"{figure.colour}:N", title=figure.colour_title, scale=shapes)
     offset = alt.XOffset("place_in_group:Q", scale=alt.Scale(domain=[-0.6, max(len(names), 1) - 0.4]))
@@ -209,7 +205,7 @@ def _printed(alt: Any, figure: Figure, names: Sequence[Any]) -> list[Any]:
 
 
 def _bars(alt: Any, figure: Figure) -> list[Any]:
-    x, y, names = _axis(alt, "x", figure), _axis(alt, "y", figure), _models(figure)
+    x, y, names = _axis(alt, "x", figure), _axis(alt, "y", figure), figure.colours
     y.scale.zero = True
     offset = alt.XOffset(f"{figure.colour}:N", sort=names)
     base = _data(alt)

@@ -16,9 +16,10 @@ from humboldt.report.words import counted, duration
 from humboldt.settings import words
 from humboldt.store import Result, Scores, State
 from humboldt.suites import suites
-from humboldt.suites.base import PAPER, AbstractSuite, Request
+from humboldt.suites.base import PAPER, AbstractSuite
 from humboldt.suites.cells import Cell, Glance, Heading, Measured, Sorted, cells_of, order_of, sort_results
 from humboldt.suites.departures import departures, sentence
+from humboldt.suites.experiments import Request
 from humboldt.suites.reading import parts_of, tables_apart, tables_of, unknown_suite_tables
 
 LEVELS = (0.005, 0.03, 0.1, 0.25)  # of a difference to the paper, as a share of the range: same, close, far, ...

@@ -57,7 +57,7 @@ def _shortened(specification: dict[str, Any]) -> dict[str, Any]:
 
 def _spoken(figure: Figure) -> str:
     """What a figure has, for who cannot see it."""
-    names = list(dict.fromkeys(str(row[figure.colour]) for row in figure.rows if figure.colour in row))
+    names = [str(name) for name in figure.colours]
     return f"{figure.y.title} by {figure.x.title}, for {', '.join(names[:12])}. The same numbers stand in the tables."
 
 

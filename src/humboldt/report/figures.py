@@ -40,7 +40,8 @@ class Figure:
     - `name`: for `humboldt plot`, after the name of its suite: `chomsky/lengths`.
     - `about`: what it shows, and which figure of the paper that is.
     - `rows`: plain values. `model` and `family` are the columns by which figures are linked.
-    - `colour`: the column that is told by colour. `panel`: the column with a panel for each of its values.
+    - `colour`: the column that is told by colour; its values in the `order` given, others as they come. `panel`: the
+      column with a panel for each of its values.
     - `shaded`: a range of x, with what it is called: the lengths of training, say.
     - `rules`: heights with what they are called: chance, say. `left_out`: what is not shown, in words.
     """
@@ -54,10 +55,17 @@ class Figure:
     y: Axis
     colour: str = MODEL
     colour_title: str = "Model"
+    order: tuple[str, ...] = ()
     panel: str | None = None
     shaded: tuple[float, float, str] | None = None
     rules: tuple[tuple[float, str], ...] = ()
     left_out: str = ""
+
+    @property
+    def colours(self) -> list[Any]:
+        """The values that are told by colour, in order."""
+        found = dict.fromkeys(row[self.colour] for row in self.rows if self.colour in row)
+        return [*(name for name in self.order if name in found), *(name for name in found if name not in self.order)]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from humboldt.languages import ProblemKind, tasks
 from humboldt.report.figures import AnyFigure
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Contender, Parts, Probe, Reading, Request, Scored, Scoring
+from humboldt.suites.base import AbstractSuite
 from humboldt.suites.bias import figures, tables
 from humboldt.suites.bias.files import score_files
 from humboldt.suites.bias.problem import RuleLearning, members_of
@@ -18,9 +18,11 @@ from humboldt.suites.bias.protocol import CONTENDERS, PRESETS, TASKS, Preference
 from humboldt.suites.bias.scoring import is_first, outputs, probe_inputs, readings, rows_asked, score
 from humboldt.suites.capabilities import ExampleRequest, FileRequest, OffersData, OffersScore
 from humboldt.suites.cells import Cell, Glance, Heading, Measured
+from humboldt.suites.experiments import Contender, Parts, Probe, Reading, Request, Scored, Scoring
 from humboldt.training.base import Job, MemberRecipe, Recipe, Schedule
 
 SPLITS = ("train", "test")
+FEW = 32  # inputs of an estimate, where more would take long
 
 
 class Bias(AbstractSuite, OffersData, OffersScore):
@@ -102,13 +104,18 @@ class Bias(AbstractSuite, OffersData, OffersScore):
     def probe(self, parts: Parts, evaluation: Evaluation) -> Probe:
         del evaluation
         problem = RuleLearning(parts.task, parts.protocol, [{"seed": 0, "rule": "", "block": 0}])
-        inputs = probe_inputs(parts.task)
-        cap = parts.protocol.longest_output
+        inputs, rules = probe_inputs(parts.task), parts.task.rules
+        # Who has learnt something stops about where a rule does, who has not goes on to the end.
+        longest = max(len(parts.task.output(rule, asked)) for rule in rules for asked in inputs)
+        cap = min(longest + 1, parts.protocol.longest_output)
 
-        def run(predictor: Any) -> object:
-            return outputs(problem, predictor, inputs, cap, None)
+        def probe(inputs: list[Any], small: Probe | None = None) -> Probe:
+            def run(predictor: Any) -> object:
+                return outputs(problem, predictor, inputs, cap, None)
 
-        return Probe(run, rows_asked(parts.task) / len(inputs))
+            return Probe(run, rows_asked(parts.task) / len(inputs), units=float(len(inputs) * cap), small=small)
+
+        return probe(inputs, small=probe(inputs[:FEW]))
 
     def place(self, training: Training, evaluation: Evaluation) -> tuple[Any, ...]:
         del evaluation

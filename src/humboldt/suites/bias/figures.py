@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def glance(suite: "Bias", cells: Sequence[Cell]) -> Glance | None:
-    """The rule that most fitting members follow in each task, or what description length prefers."""
+    """The rule that most fitting members follow in each task, if more follow it than none."""
     words, bars = [], []
     for cell in cells:
         summary = summarise(cell)
@@ -24,7 +24,8 @@ def glance(suite: "Bias", cells: Sequence[Cell]) -> Glance | None:
         rule = max(summary.agreeing, key=lambda name: summary.agreeing[name])
         count = summary.agreeing[rule]
         follows = f"{rule} {count}/{summary.counted}" if count else "none of the rules"
-        words.append((place_of(suite, cell), follows, rule if count else "–"))
+        nobody = summary.counted - sum(summary.agreeing.values())  # those who follow none
+        words.append((place_of(suite, cell), follows, rule if count > nobody else "–"))
         bars.append((f"{place_of(suite, cell)}: {follows}", count / summary.counted))
     if not words:
         return None
@@ -43,13 +44,20 @@ def place_of(suite: "Bias", cell: Cell) -> str:
 def figures(suite: "Bias", cells: Sequence[Cell]) -> list[AnyFigure]:
     """Agreement, description length, and its course."""
     summaries = [(cell, summarise(cell)) for cell in cells]
-    found = [_agreement(suite, summaries), _lengths(suite, summaries), _course(suite, cells)]
+    found = [
+        _agreement(suite, summaries),
+        _accuracy(suite, summaries),
+        _lengths(suite, summaries),
+        _course(suite, cells),
+    ]
     return [figure for figure in found if figure is not None]
 
 
 def _agreement(suite: "Bias", summaries: Sequence[tuple[Cell, Summary]]) -> Figure | None:
     rows: list[dict[str, Any]] = []
     for cell, summary in summaries:
+        if cell.task == "scan_jump":  # which has accuracies instead
+            continue
         for rule, count in summary.agreeing.items() if summary.counted else ():
             interval, beside = wilson(count, summary.counted), exactly_printed(cell, rule, "FPA")
             row = {
@@ -60,7 +68,18 @@ def _agreement(suite: "Bias", summaries: Sequence[tuple[Cell, Summary]]) -> Figu
             }
             row |= {"members": summary.counted, **({} if beside is None else {"published": beside})}
             rows.append(row if interval is None else {**row, "low": interval.low, "high": interval.high})
-    return _bars("agreement", "Which rule is followed", _AGREEMENT, rows, "Share of fitting members", (0.0, 1.0))
+    return _bars(suite, "agreement", "Which rule is followed", _AGREEMENT, rows, "Share of fitting members", (0.0, 1.0))
+
+
+def _accuracy(suite: "Bias", summaries: Sequence[tuple[Cell, Summary]]) -> Figure | None:
+    """Of SCAN, where nobody is expected to follow a rule everywhere."""
+    rows: list[dict[str, Any]] = []
+    for cell, summary in summaries:
+        for rule, value in summary.accuracy.items() if cell.task == "scan_jump" else ():
+            beside = exactly_printed(cell, rule, "accuracy")
+            row = {**named(suite, cell.model), "task": place_of(suite, cell), "x": rule, "value": value}
+            rows.append(row | {"members": summary.members, **({} if beside is None else {"published": beside})})
+    return _bars(suite, "accuracy", "How often a rule is followed", _ACCURACY, rows, "Share of outputs", (0.0, 1.0))
 
 
 def _lengths(suite: "Bias", summaries: Sequence[tuple[Cell, Summary]]) -> Figure | None:
@@ -76,12 +95,13 @@ def _lengths(suite: "Bias", summaries: Sequence[tuple[Cell, Summary]]) -> Figure
                 row["test"] = f"p = {lengths.lowest_p:.2g}, {mark}"
             interval = each.interval
             rows.append(row if interval is None else {**row, "low": interval.low, "high": interval.high})
-    return _bars("description-length", "Description length", _LENGTH, rows, "Nats", None)
+    return _bars(suite, "description-length", "Description length", _LENGTH, rows, "Nats", None)
 
 
 _AGREEMENT = (
     "Of the members that fit the training set, the share that follows a rule everywhere, with its Wilson interval."
 )
+_ACCURACY = "The share of hold-out inputs whose whole output is that of a rule, mean over members."
 _LENGTH = (
     "Mean description length of the hold-out examples under each rule, with a 95% bootstrap interval; the "
     "lowest rule is preferred. Point at a bar for the paired t-test against the other rules."
@@ -89,7 +109,13 @@ _LENGTH = (
 
 
 def _bars(
-    name: str, title: str, about: str, rows: list[dict[str, Any]], y: str, domain: tuple[float, float] | None
+    suite: "Bias",
+    name: str,
+    title: str,
+    about: str,
+    rows: list[dict[str, Any]],
+    y: str,
+    domain: tuple[float, float] | None,
 ) -> Figure | None:
     if not rows:
         return None
@@ -97,7 +123,15 @@ def _bars(
     has_paper = " A bar across is the paper's number." if any("published" in row for row in rows) else ""
     x = Axis("x", "Rule", "category", order=order)
     return Figure(
-        name, title, about + has_paper, Kind.BARS, tuple(rows), x, Axis("value", y, domain=domain), panel="task"
+        name=name,
+        title=title,
+        about=about + has_paper,
+        kind=Kind.BARS,
+        rows=tuple(rows),
+        x=x,
+        y=Axis("value", y, domain=domain),
+        order=tuple(contender.title for contender in suite.contenders.values()),
+        panel="task",
     )
 
 

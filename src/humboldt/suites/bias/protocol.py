@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from humboldt.settings import Role, setting, settings
-from humboldt.suites.base import Contender, Preset
+from humboldt.suites.experiments import Contender, Preset
 
 TASKS = (
     "count_or_memorization",

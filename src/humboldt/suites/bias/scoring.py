@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from humboldt.identity import Member
 from humboldt.languages.bias import AbstractBiasTask, Symbols
-from humboldt.suites.base import Reading, Scored, Scoring
 from humboldt.suites.bias.problem import RuleLearning, lengths_of, stacked
+from humboldt.suites.experiments import Reading, Scored, Scoring
 from humboldt.training.base import AbstractPredictor
 
 ROWS = 1024  # of a batch

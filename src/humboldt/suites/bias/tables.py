@@ -287,14 +287,14 @@ def _notes(task: str, metric: str, summaries: Sequence[Summary]) -> list[str]:
         notes = [
             "FPA: of the learners that fit the training set, the share that follows the rule for every hold-out input."
         ]
-    if any(summary.without_empty for summary in summaries):
+    without_empty = [s for s in summaries if s.without_empty and s.counted]
+    if without_empty:
         notes.append(
             "At l = 10 one rule has the empty output for the empty input, which the released code cannot generate. "
             "Without that input: "
             + "; ".join(
                 ", ".join(f"{rule} {count / s.counted:.2f}" for rule, count in s.without_empty.items())
-                for s in summaries
-                if s.without_empty and s.counted
+                for s in without_empty
             )
             + "."
         )

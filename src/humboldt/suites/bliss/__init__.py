@@ -11,7 +11,7 @@ from humboldt.measures.bliss import evaluate, sizes
 from humboldt.report.figures import AnyFigure
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Parts, Probe, Reading, Request, Scored, Scoring
+from humboldt.suites.base import AbstractSuite
 from humboldt.suites.bliss import data, figures, tables
 from humboldt.suites.bliss.files import score_distributions
 from humboldt.suites.bliss.problem import NextSymbol
@@ -26,6 +26,7 @@ from humboldt.suites.capabilities import (
     WrongString,
 )
 from humboldt.suites.cells import Cell, Glance, Heading, Measured
+from humboldt.suites.experiments import Parts, Probe, Reading, Request, Scored, Scoring
 from humboldt.training.base import AbstractPredictor, Job, MemberRecipe, Recipe
 
 PROBE_STRINGS = 200  # test strings that an estimate reads

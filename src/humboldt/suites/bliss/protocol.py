@@ -7,8 +7,8 @@ from humboldt.errors import UsageError
 from humboldt.languages.bliss import NAMES
 from humboldt.measures.bliss import sizes
 from humboldt.settings import Role, setting, settings
-from humboldt.suites.base import Contender, Preset
 from humboldt.suites.departures import Departure
+from humboldt.suites.experiments import Contender, Preset
 
 
 @settings

@@ -15,7 +15,7 @@ from humboldt.measures.accuracy import VERSION, LengthTally, normal_interval, sc
 from humboldt.report.figures import AnyFigure
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Parts, Probe, Reading, Request, Scored, Scoring
+from humboldt.suites.base import AbstractSuite
 from humboldt.suites.capabilities import (
     Conformance,
     ExampleRequest,
@@ -28,6 +28,7 @@ from humboldt.suites.cells import Cell, Glance, Heading, Measured
 from humboldt.suites.chomsky import figures, tables
 from humboldt.suites.chomsky.problem import Transduction, shortest_wrong, training_lengths
 from humboldt.suites.chomsky.protocol import CONTENDERS, PRESETS, TASKS, LengthGeneralisation
+from humboldt.suites.experiments import Parts, Probe, Reading, Request, Scored, Scoring
 from humboldt.training.base import Job, MemberRecipe, Recipe
 
 PROBED_ROWS = 8  # of a test batch, in an estimate of networks that are slow

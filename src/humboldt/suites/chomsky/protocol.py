@@ -7,7 +7,7 @@ import numpy as np
 
 from humboldt.errors import UsageError
 from humboldt.settings import Role, setting, settings
-from humboldt.suites.base import Contender, Preset
+from humboldt.suites.experiments import Contender, Preset
 
 
 @settings

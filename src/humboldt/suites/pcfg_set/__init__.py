@@ -14,7 +14,7 @@ from humboldt.measures.statistics import share
 from humboldt.report.figures import AnyFigure
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Experiment, Parts, Probe, Reading, Request, Scored, Scoring
+from humboldt.suites.base import AbstractSuite
 from humboldt.suites.capabilities import (
     ExampleRequest,
     FileRequest,
@@ -24,6 +24,7 @@ from humboldt.suites.capabilities import (
     WrongString,
 )
 from humboldt.suites.cells import Cell, Glance, Heading, Measured
+from humboldt.suites.experiments import Experiment, Parts, Probe, Reading, Request, Scored, Scoring
 from humboldt.suites.pcfg_set import data, figures, records, tables
 from humboldt.suites.pcfg_set import scoring as scores
 from humboldt.suites.pcfg_set.looks import look

@@ -33,6 +33,10 @@ class Ragged:
         """Tokens of each text."""
         return np.diff(self.offsets)
 
+    def take(self, rows: np.ndarray) -> "Ragged":
+        """Some of the texts."""
+        return Ragged.of([self.ids[self.offsets[i] : self.offsets[i + 1]].tolist() for i in rows])
+
     def padded(self, rows: np.ndarray, time: int) -> tuple[np.ndarray, np.ndarray]:
         """Some of the texts as arrays of `time` tokens, padded with 0, and which tokens are real."""
         place = np.arange(time)[None, :]

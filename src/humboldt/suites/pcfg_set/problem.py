@@ -105,17 +105,23 @@ class Expressions(AbstractProblem):
                 )
         self.batch_size = protocol.batch_size
         self._sources, self._targets = _encoded(task, protocol.data_seed, self.vocabulary)
+        if protocol.longest_item is not None:
+            symbols = np.maximum(self._sources.lengths - self.vocabulary.ends_sources, self._targets.lengths - 1)
+            short = np.flatnonzero(symbols <= protocol.longest_item)
+            if not len(short):
+                raise UsageError(f"All training items are longer than longest_item={protocol.longest_item}.")
+            self._sources, self._targets = self._sources.take(short), self._targets.take(short)
         pairs = _buckets(task, protocol.data_seed, self.vocabulary, protocol.buckets, protocol.batch_size)
         self.buckets: tuple[Pair, ...] = pairs  # pyright: ignore[reportIncompatibleVariableOverride]
         self.longest, self.longest_target = self.buckets[-1]
         limit = protocol.most_tokens
-        self._rows = [
+        self.rows: tuple[int, ...] = tuple(  # pyright: ignore[reportIncompatibleVariableOverride]
             self.batch_size if limit is None else min(self.batch_size, max(1, limit // max(pair)))
             for pair in self.buckets
-        ]
+        )
         self._bucket_of = assign(self._sources.lengths, self._targets.lengths, self.buckets)
         counts = np.bincount(self._bucket_of, minlength=len(self.buckets))
-        self.steps_per_epoch = int(sum(-(-count // rows) for count, rows in zip(counts, self._rows, strict=True)))
+        self.steps_per_epoch = int(sum(-(-count // rows) for count, rows in zip(counts, self.rows, strict=True)))
         self.milestones = tuple(self.steps_per_epoch * (i + 1) for i in range(protocol.epochs))
         self._order = lru_cache(maxsize=2)(self._draw_order)
 
@@ -128,7 +134,7 @@ class Expressions(AbstractProblem):
         """The batches of an epoch: bucket and items of each."""
         rng = np.random.default_rng((self.protocol.data_seed, epoch, SHUFFLING))
         items = rng.permutation(len(self._bucket_of))
-        batches = [(bucket, items[rows]) for bucket, rows in batches_of(self._bucket_of[items], self._rows)]
+        batches = [(bucket, items[rows]) for bucket, rows in batches_of(self._bucket_of[items], self.rows)]
         return [batches[i] for i in rng.permutation(len(batches))]
 
     def batch(self, step: int) -> Batch:

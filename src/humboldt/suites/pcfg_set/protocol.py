@@ -4,8 +4,8 @@ from types import MappingProxyType
 from typing import Literal
 
 from humboldt.settings import Role, setting, settings
-from humboldt.suites.base import Contender, Preset
 from humboldt.suites.departures import Departure
+from humboldt.suites.experiments import Contender, Preset
 
 TASKS = (  # the tests that train models of their own, as Table 1 orders them; localism asks those of task_accuracy
     "task_accuracy",
@@ -32,6 +32,13 @@ class Compositionality:
     )
     buckets: int = setting(
         5, "pairs of padded lengths: a batch has items of one of them", "the toolkits sort items by length", least=1
+    )
+    longest_item: int | None = setting(
+        None,
+        "most symbols of a training item's source, and of its target; longer items are left out",
+        "not stated; 50 in OpenNMT-py, and so in the authors' scripts of LSTMS2S and Transformer",
+        least=10,  # about as many as an expression of two functions has
+        added_later=True,
     )
     seeds: int = setting(3, "seeds, a member each", "section 6", role=Role.MEMBERS, least=1, most=10_000)
     optimiser: Literal["adam", "sgd"] = setting("adam", "optimiser", "sections 5.1.2 to 5.3.2")

@@ -26,7 +26,7 @@ from humboldt.measures.pcfg_set import (
     sizes_of,
     unroll,
 )
-from humboldt.suites.base import Scored, Scoring
+from humboldt.suites.experiments import Scored, Scoring
 from humboldt.suites.pcfg_set.looks import exceptions
 from humboldt.suites.pcfg_set.problem import Expressions
 

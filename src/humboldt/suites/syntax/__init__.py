@@ -18,9 +18,10 @@ from humboldt.measures.statistics import share
 from humboldt.report.figures import AnyFigure
 from humboldt.report.tables import Record, Table
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Parts, Probe, Reading, Request, Scored, Scoring
+from humboldt.suites.base import AbstractSuite
 from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrongStrings, WrongString
 from humboldt.suites.cells import Cell, Glance, Heading, Measured
+from humboldt.suites.experiments import Parts, Probe, Reading, Request, Scored, Scoring
 from humboldt.suites.syntax import figures, tables
 from humboldt.suites.syntax.problem import SCORED, TEST_ROWS, Classification, test_batches
 from humboldt.suites.syntax.protocol import CONTENDERS, OF_DATA, PRESETS, TASKS, PseudoLanguages

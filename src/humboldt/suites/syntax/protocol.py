@@ -6,7 +6,7 @@ from typing import Literal
 
 from humboldt.languages.syntax import SplitSettings
 from humboldt.settings import Role, setting, settings
-from humboldt.suites.base import Contender, Preset
+from humboldt.suites.experiments import Contender, Preset
 
 TASKS = ("adj_n_np", "np_n_vp_n", "nested_dependency", "cross_serial_dependency")  # as Table 2 prints them
 CONFIGURATIONS = "section 2.3, Training and Evaluation Configurations"
