@@ -77,6 +77,8 @@ class AbstractProblem(ABC):
     - `longest_target`: the same for targets, where they have a time axis of their own.
     - `buckets`: the padded lengths that training batches are given; `None` lets the engine choose. Where targets have a
       time axis of their own, pairs of lengths.
+    - `rows`: for each bucket, how many rows of a batch can count, where these are not all; the first ones. What follows
+      them is filling, and nothing need be computed for it.
     - `start`: the token that a sequence-to-sequence model is told first, where the symbol before the first would be.
     - `end`: the target symbol after which an output is complete.
     - `answers_from`: the token after which a model is told its own previous answers, where it is told them.
@@ -97,6 +99,7 @@ class AbstractProblem(ABC):
     longest: int
     longest_target: int | None = None
     buckets: tuple[int, ...] | tuple[tuple[int, int], ...] | None = None
+    rows: tuple[int, ...] | None = None
     start: int | None = None
     end: int | None = None
     answers_from: int | None = None
@@ -280,9 +283,14 @@ class AbstractEngine(ABC):
         """Untrained members, for an estimate of what scoring costs; and the seconds that training will take, with
         compilation."""
 
-    def known_seconds(self, job: Job) -> float | None:
-        """The seconds that training will take, if a job like this one was sampled before; else `None`."""
-        del job
+    def takes_turns(self) -> bool:
+        """Whether members are trained and asked one after the other here, so that time grows with their number."""
+        return False
+
+    def known_seconds(self, job: Job, times: float = 1.0) -> float | None:
+        """The seconds that training will take, if a job like this one was sampled before; else `None`. `times`: if
+        there were so many times as many members, who take turns."""
+        del job, times
         return None
 
     def parameters(self, job: Job) -> int:

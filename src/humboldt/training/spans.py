@@ -3,7 +3,7 @@
 import queue
 import threading
 from collections.abc import Generator, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,7 +13,7 @@ CURVE_POINTS = 200  # a million steps need not be a million numbers
 
 
 def spans(steps: int, most: int, milestones: Sequence[int] = ()) -> list[tuple[int, int]]:
-    """First and last step (excluded) of each call of the program; none goes across a milestone.
+    """First and last step (excluded) of each point of a training's curve; none goes across a milestone.
 
     >>> spans(250, 100, (120,))
     [(0, 100), (100, 120), (120, 220), (220, 250)]
@@ -26,6 +26,28 @@ def spans(steps: int, most: int, milestones: Sequence[int] = ()) -> list[tuple[i
             found.append((first, last))
             first = last
     return found
+
+
+class Call(NamedTuple):
+    """Steps `first` to `last` (excluded) of span number `span`, which are done together."""
+
+    span: int
+    first: int
+    last: int
+
+
+def calls(spans: Sequence[tuple[int, int]], most: int, done: int = 0) -> list[Call]:
+    """What is left of the spans after step `done`, in pieces of at most so many steps: between two there is a moment
+    to stop and to save.
+
+    >>> calls([(0, 100), (100, 120)], 50, done=70)
+    [Call(span=0, first=70, last=100), Call(span=1, first=100, last=120)]
+    """
+    return [
+        Call(index, first, min(first + most, last))
+        for index, (begin, last) in enumerate(spans)
+        for first in range(max(begin, done), last, most)
+    ]
 
 
 class Trained(Protocol):

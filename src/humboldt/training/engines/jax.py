@@ -76,14 +76,19 @@ class JaxEngine(AbstractEngine):
         assert seconds is not None
         return predictor.take(range(len(job.members))), seconds
 
-    def known_seconds(self, job: Job) -> float | None:
+    def takes_turns(self) -> bool:
+        import jax
+
+        return jax.default_backend() == "cpu"
+
+    def known_seconds(self, job: Job, times: float = 1.0) -> float | None:
         steps, pace = job.recipe.steps, self._paces.get(_kind(job))
         if pace is None:
             return None
         tokens = [job.problem.batch(i).tokens.size for i in range(0, steps, max(1, steps // 8))]
         if job.problem.has_own_examples:
             tokens = [size / len(job.members) for size in tokens]
-        return pace.compilation + pace.token * float(np.mean(tokens)) * steps
+        return pace.compilation + pace.token * float(np.mean(tokens)) * steps * times
 
     def trial(self, job: Job) -> "AbstractTrial":
         from humboldt.training.ensemble.trial import Trial
@@ -91,17 +96,16 @@ class JaxEngine(AbstractEngine):
         return Trial(make_ensemble(replace(job, members=job.members[:1])))
 
     def parameters(self, job: Job) -> int:
-        import jax
+        from humboldt.training.ensemble.members import outline
 
-        shapes = jax.eval_shape(lambda: build(job, jax.random.key(0)))
-        return sum(leaf.size for leaf in jax.tree.leaves(shapes) if hasattr(leaf, "size"))
+        return outline(lambda key: build(job, key))[1]
 
     def memory(self, job: Job) -> Memory:
-        from humboldt.training.ensemble.train import CHUNK_STEPS
+        from humboldt.training.ensemble.train import SPAN_STEPS
 
         numbers = self.parameters(job)
         kept = 2 if job.recipe.optimiser == "sgd" else 4  # weights and gradient; two moments of Adam
-        symbols = job.problem.batch_size * job.problem.longest * min(CHUNK_STEPS, job.recipe.steps)
+        symbols = job.problem.batch_size * job.problem.longest * min(SPAN_STEPS, job.recipe.steps)
         return Memory(BYTES_OF_SYMBOL * symbols, 4 * kept * numbers, _available())
 
     def environment(self) -> dict[str, str]:

@@ -56,6 +56,9 @@ class TorchEngine(AbstractEngine):
             load_weights(module, dict(arrays))
         return ModulePredictor(found, training.caller)
 
+    def takes_turns(self) -> bool:
+        return True
+
     def sample(self, job: Job) -> tuple[AbstractPredictor, float]:
         from humboldt.training.pytorch.predictor import ModulePredictor
 

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from humboldt.languages import Batch
-from humboldt.training.ensemble.decode import in_growing_room
+from humboldt.training.ensemble.decode import in_growing_room, settled
 
 
 class Beams(NamedTuple):
@@ -36,7 +36,7 @@ def _search(
         return jnp.take_along_axis(own, which.reshape(rows, beam, *[1] * (own.ndim - 2)), 1).reshape(values.shape)
 
     def of_member(weights: PyTree) -> Array:
-        model = eqx.combine(weights, static)
+        model = settled(weights, static)
         states = jax.vmap(lambda source, mask: model.start(model.encode(source, mask), longest))(source, mask)
 
         def body(now: Beams) -> Beams:

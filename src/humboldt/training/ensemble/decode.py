@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from humboldt.languages import Batch
+from humboldt.models.networks.sequence_to_sequence.base import AbstractSequenceToSequence
 from humboldt.training.ensemble.members import over_members, pad_members
 from humboldt.training.ensemble.steps import Examples, all_logits, nats_per_symbol
 
@@ -34,25 +35,23 @@ def _greedy(
 ) -> Int[Array, "member batch time"]:
     """All rows of all members, one symbol after the other, until all have ended."""
 
-    def begin(weights: PyTree) -> PyTree:
-        model = eqx.combine(weights, static)
+    def begin(model: PyTree) -> PyTree:
         return jax.vmap(lambda source, mask: model.start(model.encode(source, mask), longest))(source, mask)
 
-    def advance(weights: PyTree, states: PyTree, tokens: Int[Array, " batch"]) -> tuple[PyTree, Int[Array, " batch"]]:
-        model = eqx.combine(weights, static)
+    def advance(model: PyTree, states: PyTree, tokens: Int[Array, " batch"]) -> tuple[PyTree, Int[Array, " batch"]]:
         states, logits = jax.vmap(model.step)(states, tokens)
         return states, logits.argmax(-1).astype(jnp.int32)
 
-    def decode(begin: Any, advance: Any, weights: PyTree, shape: tuple[int, ...]) -> Int[Array, "*member batch time"]:
+    def decode(begin: Any, advance: Any, model: PyTree, shape: tuple[int, ...]) -> Int[Array, "*member batch time"]:
         def body(now: Decoding) -> Decoding:
-            states, symbols = advance(weights, now.states, now.last)
+            states, symbols = advance(model, now.states, now.last)
             symbols = jnp.where(now.ended, end, symbols)
             said = jax.lax.dynamic_update_index_in_dim(now.said, symbols, now.time, now.said.ndim - 1)
             return Decoding(now.time + 1, states, symbols, now.ended | (symbols == end), said)
 
         first = Decoding(
             jnp.zeros((), jnp.int32),
-            begin(weights),
+            begin(model),
             jnp.full(shape, start, jnp.int32),
             jnp.zeros(shape, bool),
             jnp.full((*shape, longest), end, jnp.int32),
@@ -60,10 +59,17 @@ def _greedy(
         return jax.lax.while_loop(lambda now: (now.time < longest) & ~now.ended.all(), body, first).said
 
     if jax.default_backend() == "cpu":  # members take turns
-        return jax.lax.map(lambda weights: decode(begin, advance, weights, mask.shape[:1]), weights)
+        return jax.lax.map(lambda weights: decode(begin, advance, settled(weights, static), mask.shape[:1]), weights)
     # One loop for all members: a loop of each, side by side, would copy all that it remembers at every symbol.
     count = jax.tree.leaves(weights)[0].shape[0]
-    return decode(jax.vmap(begin), jax.vmap(advance), weights, (count, *mask.shape[:1]))
+    models = eqx.filter_vmap(lambda weights: settled(weights, static))(weights)
+    return decode(eqx.filter_vmap(begin), eqx.filter_vmap(advance), models, (count, *mask.shape[:1]))
+
+
+def settled(weights: PyTree, static: PyTree) -> PyTree:
+    """A model, ready for many steps."""
+    model = eqx.combine(weights, static)
+    return model.settled() if isinstance(model, AbstractSequenceToSequence) else model
 
 
 def greedy_outputs(

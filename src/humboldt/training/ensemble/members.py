@@ -59,16 +59,21 @@ def stack_weights(build: Callable[[Array], PyTree], seeds: Sequence[int]) -> PyT
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *weights)
 
 
-def static_part(build: Callable[[Array], PyTree]) -> PyTree:
-    """All of a model but its weights. Nothing is computed for it, unless the model has other arrays."""
+def outline(build: Callable[[Array], PyTree]) -> tuple[PyTree, int]:
+    """All of a model but its weights, and how many numbers these are. Nothing is computed for it, unless the model has
+    other arrays."""
 
     def is_weight(leaf: Any) -> bool:
-        return isinstance(leaf, jax.ShapeDtypeStruct) and jnp.issubdtype(leaf.dtype, jnp.inexact)
+        return isinstance(leaf, jax.ShapeDtypeStruct | Array) and jnp.issubdtype(leaf.dtype, jnp.inexact)
+
+    def parted(model: PyTree) -> tuple[PyTree, int]:
+        count = sum(leaf.size for leaf in jax.tree.leaves(eqx.filter(model, is_weight)))
+        return eqx.filter(model, is_weight, inverse=True), count
 
     try:
-        static = eqx.filter(eqx.filter_eval_shape(build, jax.random.key(0)), is_weight, inverse=True)
+        static, count = parted(eqx.filter_eval_shape(build, jax.random.key(0)))
         if not any(isinstance(leaf, jax.ShapeDtypeStruct) for leaf in jax.tree.leaves(static)):
-            return static
+            return static, count
     except jax.errors.JAXTypeError:  # a model that computes with its key in Python
         pass
-    return eqx.filter(build(jax.random.key(0)), eqx.is_inexact_array, inverse=True)
+    return parted(build(jax.random.key(0)))

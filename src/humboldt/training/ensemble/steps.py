@@ -177,6 +177,7 @@ class Work(NamedTuple):
     static: PyTree
     recipe: Recipe
     buckets: tuple[tuple[int, int], ...]  # padded lengths of sources and of targets
+    rows: tuple[int | None, ...]  # of each bucket, those of a batch that can count; None: all
     start: int | None  # what a sequence-to-sequence model is told first
     has_own_examples: bool
     has_one_batch: bool  # the arrays of `chunk.examples` then have no axis of steps
@@ -198,15 +199,16 @@ def train_chunk(work: Work, learners: Learners) -> tuple[Learners, Curve]:
             now, batch = inputs
             batch = examples if batch is None else batch
 
-            def at(lengths: tuple[int, int]) -> Any:
+            def at(lengths: tuple[int, int], rows: int | None) -> Any:
                 time, target_time = lengths
 
                 def branch(learner: Learners, batch: Examples) -> Any:
                     short = batch._replace(
-                        tokens=batch.tokens[:, :time],
-                        mask=batch.mask[:, :time],
-                        targets=batch.targets[:, :target_time],
-                        target_mask=batch.target_mask[:, :target_time],
+                        tokens=batch.tokens[:rows, :time],
+                        mask=batch.mask[:rows, :time],
+                        targets=batch.targets[:rows, :target_time],
+                        target_mask=batch.target_mask[:rows, :target_time],
+                        weight=batch.weight[:rows],
                     )
                     return train_step(work, learner, values, now.step, short)
 
@@ -216,7 +218,7 @@ def train_chunk(work: Work, learners: Learners) -> tuple[Learners, Curve]:
                 del batch
                 return learner, (jnp.nan, jnp.nan)
 
-            return jax.lax.switch(now.bucket, [*map(at, work.buckets), nothing], learner, batch)
+            return jax.lax.switch(now.bucket, [*map(at, work.buckets, work.rows), nothing], learner, batch)
 
         learner, (loss, accuracy) = jax.lax.scan(step, learner, (clock, None if work.has_one_batch else examples))
         return learner, Curve(loss, accuracy)

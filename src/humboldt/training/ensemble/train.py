@@ -16,13 +16,17 @@ from humboldt.errors import Interrupted
 from humboldt.events import AbstractSink, Progress, Warned
 from humboldt.training.base import AbstractProblem, MemberRecipe, Milestone, Recipe
 from humboldt.training.ensemble.compiled import keep_compiled_programs
-from humboldt.training.ensemble.members import pad_members, stack_weights, static_part
+from humboldt.training.ensemble.members import outline, pad_members, stack_weights
 from humboldt.training.ensemble.named import from_named, to_named
 from humboldt.training.ensemble.steps import Chunk, Curve, Learners, MemberValues, Work, train_chunk, transformation
 from humboldt.training.ensemble.stream import buckets_for, make_chunk
-from humboldt.training.spans import prefetch, remark, spans
+from humboldt.training.spans import calls, prefetch, remark, spans
 
-CHUNK_STEPS = 100  # training steps per call of the compiled program
+SPAN_STEPS = 100  # training steps of a point of the curve, and at most of a call of the compiled program
+LONG_CALL = 10.0  # seconds: nobody can stop or save during a call
+FEWEST_STEPS = 2  # of a call: a loop of one step may be compiled as no loop, with other roundings
+SPEED = {"cpu": 5e10, "accelerator": 2e13}  # operations per second, roughly, of small networks
+LOOKED_AT = 4  # batches, to guess how much one has to compute
 
 
 class Best(NamedTuple):
@@ -39,12 +43,13 @@ class Memory(NamedTuple):
 
     learners: Learners
     curve: Curve
+    part: Curve  # the steps of the span that is not finished
     best: Best | None
 
 
 @dataclass(frozen=True, eq=False)
 class TrainedEnsemble:
-    """Curves are averages over calls of the program, shape `(member, call)`; `steps` is the step at which each ended.
+    """Curves are averages over spans of steps, shape `(member, span)`; `steps` is the step at which each ended.
 
     Weights have a leading axis of members: those of the best milestone, where milestones are scored.
     """
@@ -96,12 +101,24 @@ class Ensemble:
             l2=jnp.array([member.l2 for member in padded], jnp.float32),
             key=jnp.stack([jax.random.fold_in(jax.random.key(seed), 1) for seed in self._seeds]),
         )
-        self.static = static_part(build)
+        self.static, numbers = outline(build)
         # Compiling for an accelerator takes several times longer than for a CPU, and its time is dear.
         most = 8 if jax.default_backend() == "cpu" else 4
         self.buckets = _as_pairs(problem.buckets or buckets_for(problem.longest, most=most), problem.longest_target)
-        self.chunk_steps = min(CHUNK_STEPS, recipe.steps)
-        self.spans = spans(recipe.steps, self.chunk_steps, problem.milestones)
+        self.rows = problem.rows or (None,) * len(self.buckets)
+        self.spans = spans(recipe.steps, SPAN_STEPS, problem.milestones)
+        self.call_steps = self._steps_of_a_call(numbers)
+
+    def _steps_of_a_call(self, numbers: int) -> int:
+        """Fewer where members are many or large, by a rough guess, so that a call does not take long. `numbers`: the
+        weights of one."""
+        problem, steps = self.problem, self.recipe.steps
+        batches = [problem.batch(i) for i in range(0, steps, -(-steps // LOOKED_AT))]
+        tokens = [batch.tokens.size + (batch.targets.size if problem.longest_target else 0) for batch in batches]
+        members = 1 if problem.has_own_examples else len(self._seeds)  # whose rows are in the batch already
+        operations = 6 * max(1, numbers) * members * float(np.mean(tokens))  # there are models without weights
+        seconds = operations / SPEED["cpu" if jax.default_backend() == "cpu" else "accelerator"]
+        return min(SPAN_STEPS, steps, max(FEWEST_STEPS, int(LONG_CALL / seconds)))
 
     def fresh(self, *, with_best: bool = False) -> Memory:
         """The members before their first step, and the empty record of their training."""
@@ -110,9 +127,10 @@ class Ensemble:
         count = len(self._seeds)
         learners = Learners(weights, optimiser, jnp.full(count, -1, jnp.int32))
         empty: Any = np.full((count, len(self.spans)), np.nan, np.float32)
+        part: Any = np.full((count, min(SPAN_STEPS, self.recipe.steps)), np.nan, np.float32)
         never, whole = np.full(count, -np.inf), np.ones(count, np.float32)
         best = Best(jax.tree.map(jnp.array, weights), never, whole) if with_best else None
-        return Memory(learners, Curve(empty, empty.copy()), best)
+        return Memory(learners, Curve(empty, empty.copy()), Curve(part, part.copy()), best)
 
     def stand_ins(self) -> Learners:
         """Learners of the same shapes as fresh ones, for a measurement: their numbers have no meaning.
@@ -128,17 +146,14 @@ class Ensemble:
         optimiser = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), shapes.optimiser)
         return Learners(weights, optimiser, np.full(len(self._seeds), -1, np.int32))  # pyright: ignore[reportArgumentType]
 
-    def chunk(self, index: int) -> Chunk:
-        """The data of one call of the compiled program."""
-        return self._chunk(*self.spans[index])
-
-    def _chunk(self, first: int, last: int) -> Chunk:
+    def chunk(self, first: int, last: int) -> Chunk:
+        """The data of one call of the compiled program: steps `first` to `last`, which is excluded."""
         problem = self.problem
         return make_chunk(
             self._batch,
             first,
             last,
-            self.chunk_steps,
+            self.call_steps,
             self.buckets,
             has_own_examples=problem.has_own_examples,
             has_one_batch=problem.has_one_batch,
@@ -159,12 +174,13 @@ class Ensemble:
         values = self.values
         if best is not None:
             values = values._replace(learning_rate=values.learning_rate * best.rate)
-        recipe = replace(self.recipe, steps=self.chunk_steps)  # however many calls there are, the program is the same
+        recipe = replace(self.recipe, steps=self.call_steps)  # however many calls there are, the program is the same
         problem = self.problem
         work = Work(
             static=self.static,
             recipe=recipe,
             buckets=self.buckets,
+            rows=self.rows,
             start=problem.start,
             has_own_examples=problem.has_own_examples,
             has_one_batch=problem.has_one_batch,
@@ -179,17 +195,18 @@ class Ensemble:
         Only the longest bucket is compiled. The others, which are branches of the same program, are added by a rule.
         """
         whole, self.buckets = self.buckets, self.buckets[-1:]
+        rows_of_each, self.rows = self.rows, (None,)
         try:
             learners = self.stand_ins()
-            sample = min(sample, self.chunk_steps)
-            chunk = self._chunk(0, sample)
+            sample = min(sample, self.call_steps)
+            chunk = self.chunk(0, sample)
             begin = time.perf_counter()
             learners, _ = jax.block_until_ready(self.advance(learners, chunk))
             compiled = time.perf_counter()
             jax.block_until_ready(self.advance(learners, chunk))
             step = (time.perf_counter() - compiled) / sample
         finally:
-            self.buckets = whole
+            self.buckets, self.rows = whole, rows_of_each
         rows, length = np.shape(chunk.examples.tokens)[-2:]
         others = 1 + BUCKET_SHARE * (len(whole) - 1)
         return Pace(step / (rows * length), max(0.0, compiled - begin - step * sample) * others)
@@ -206,28 +223,29 @@ class Ensemble:
         if the sink asks to stop.
         """
         done, memory, records = self._resumed(checkpoints, sink, with_best=milestone is not None)
-        learners, curve, best = memory
-        curve = Curve(np.array(curve.loss), np.array(curve.accuracy))  # pyright: ignore[reportArgumentType]
+        learners, curve, part, best = memory
+        curve, part = (Curve(np.array(c.loss), np.array(c.accuracy)) for c in (curve, part))  # pyright: ignore[reportArgumentType]
         saved = done
 
         def save() -> None:
             nonlocal saved
-            checkpoints.save(done, to_named(Memory(learners, curve, best)), {"milestones": records})
+            checkpoints.save(done, to_named(Memory(learners, curve, part, best)), {"milestones": records})
             saved = done
 
-        chunks = prefetch(self.chunk(i) for i in range(done, len(self.spans)))
+        left = calls(self.spans, self.call_steps, done)
+        chunks = prefetch(self.chunk(first, last) for _, first, last in left)
         try:
-            for chunk in chunks:
+            for (span, first, last), chunk in zip(left, chunks, strict=True):
                 learners, steps = self.advance(learners, chunk, best)
-                used = int((chunk.clock.bucket < len(self.buckets)).sum())  # the rest is filling
-                curve.loss[:, done] = np.asarray(steps.loss)[:, :used].mean(1)
-                curve.accuracy[:, done] = np.asarray(steps.accuracy)[:, :used].mean(1)
-                step = self.spans[done][1]
-                done += 1
-                sink.send(self._progress(step, learners, curve, done - 1))
-                if milestone is not None and step in self.problem.milestones:
+                begin, count = self.spans[span][0], last - first  # what follows in a chunk is filling
+                for so_far, points, values in zip(part, curve, steps, strict=True):
+                    so_far[:, first - begin : last - begin] = np.asarray(values)[:, :count]
+                    points[:, span] = so_far[:, : last - begin].mean(1)
+                done = last
+                sink.send(self._progress(last, learners, curve, span))
+                if milestone is not None and last in self.problem.milestones:
                     weights = jax.tree.map(lambda x: x[: self.num_members], learners.weights)
-                    seen = milestone(step, weights)
+                    seen = milestone(last, weights)
                     records.append(seen.record)
                     best = self._better(best, learners, seen.score)
                 if sink.should_stop():

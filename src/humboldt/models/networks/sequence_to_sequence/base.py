@@ -37,6 +37,10 @@ class AbstractSequenceToSequence(eqx.Module):
     def step(self, state: Any, token: Int[Array, ""]) -> tuple[Any, Float[Array, " out"]]:
         """The symbol before in, the next state and the logits of the next symbol out."""
 
+    def settled(self) -> "AbstractSequenceToSequence":
+        """The same network for many steps: what depends on weights alone is computed once, and not at every step."""
+        return self
+
     def inspect(
         self, source: Int[Array, " source"], mask: Bool[Array, " source"], told: Int[Array, " target"]
     ) -> dict[str, Internal]:

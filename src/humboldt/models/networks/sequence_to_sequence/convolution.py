@@ -17,10 +17,11 @@ HALF = 0.5**0.5  # a sum of two is scaled by this, to keep its variance
 
 class NormedLinear(eqx.Module):
     """`x @ (scale * direction / |direction|) + bias`: a linear layer with weight normalisation (Salimans and Kingma
-    2016). The norm is that of each output's weights, and `scale` begins as the norm."""
+    2016). The norm is that of each output's weights, and `scale` begins as the norm. Without `scale`, the direction is
+    what it is multiplied with."""
 
     direction: Float[Array, "in out"]
-    scale: Float[Array, " out"]
+    scale: Float[Array, " out"] | None
     bias: Float[Array, " out"]
 
     def __init__(self, in_size: int, out_size: int, *, gain: float = 1.0, key: PRNGKeyArray) -> None:
@@ -29,9 +30,17 @@ class NormedLinear(eqx.Module):
         self.bias = jnp.zeros(out_size)
 
     def __call__(self, x: Float[Array, "time in"]) -> Float[Array, "time out"]:
+        return x @ self._weight() + self.bias[None]
+
+    def _weight(self) -> Float[Array, "in out"]:
+        if self.scale is None:
+            return self.direction
         length = jnp.sqrt((self.direction.astype(jnp.float32) ** 2).sum(0))  # of thousands of numbers
-        weight = self.direction * (self.scale / length.astype(self.scale.dtype))[None]
-        return x @ weight + self.bias[None]
+        return self.direction * (self.scale / length.astype(self.scale.dtype))[None]
+
+    def settled(self) -> "NormedLinear":
+        """The same, normalised once and for all."""
+        return eqx.tree_at(lambda layer: (layer.direction, layer.scale), self, (self._weight(), None))
 
 
 class Embedding(eqx.Module):
@@ -70,6 +79,10 @@ class Convolution(eqx.Module):
         padded = jnp.pad(x, ((before, self.width - 1 - before), (0, 0)))
         seen = jnp.concatenate([padded[i : i + time] for i in range(self.width)], -1)
         return jax.nn.glu(self.linear(seen))
+
+    def at_last(self, seen: Float[Array, "width in"]) -> Float[Array, "1 out"]:
+        """The output for all that one output sees."""
+        return jax.nn.glu(self.linear(seen.reshape(1, -1)))
 
     def residual(self, x: Float[Array, "time in"]) -> Float[Array, "time out"]:
         """What is added to the output."""
@@ -205,6 +218,12 @@ class ConvolutionSequenceToSequence(AbstractSequenceToSequence):
             looks.append(weights)
         return self.readout(dropout(self.target_out(x), self.dropout, k_output)), looks
 
+    def settled(self) -> "ConvolutionSequenceToSequence":
+        def is_layer(node: Any) -> bool:
+            return isinstance(node, NormedLinear)
+
+        return jax.tree.map(lambda node: node.settled() if is_layer(node) else node, self, is_leaf=is_layer)
+
     def start(self, memory: Memory, longest: int) -> Decoding:
         del longest
         sizes = [layer.linear.direction.shape[0] // layer.width for layer in self.decoder]
@@ -217,7 +236,7 @@ class ConvolutionSequenceToSequence(AbstractSequenceToSequence):
         seen: list[Any] = []
         for layer, attention, before in zip(self.decoder, self.attention, state.seen, strict=True):
             seen.append(jnp.concatenate([before[1:], x]))
-            y = layer(seen[-1], layer.width - 1)[-1:]
+            y = layer.at_last(seen[-1])
             attended, _ = attention(y, embedded, state.memory)
             x = (attended + layer.residual(x)) * HALF
         return Decoding(state.place + 1, state.memory, tuple(seen)), self.readout(self.target_out(x))[0]
