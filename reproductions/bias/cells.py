@@ -1,20 +1,21 @@
-"""The table of README.md: our shares beside the paper's, with Fisher's exact test.
+"""The tables of README.md: our shares beside the paper's, with Fisher's exact test; our description lengths beside its.
 
     python reproductions/bias/cells.py
 
 From `members.jsonl` and `printed.json`. p says how likely shares that differ as much are, if both come from one
 distribution. The paper's counts are its shares of 100 seeds; it does not say how many of these fit the training set.
-Where the paper gives only a bound, so does the table.
+Where the paper gives only a bound, so does the table. Description lengths have 95% intervals (bootstrap over seeds).
 """
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from humboldt.measures.bias import fisher
 from humboldt.suites import suites
-from humboldt.suites.bias.tables import MAIN_TABLES, SEEDS, Printed, published_number, rules_of, summarise
+from humboldt.suites.bias.tables import MAIN_TABLES, SEEDS, Printed, printed, published_number, rules_of, summarise
 from humboldt.suites.cells import sort_results
 from humboldt.suites.reading import stored
 
@@ -52,6 +53,8 @@ def shares() -> Iterator[Share]:
     found = []
     for cells in sort_results(suite, stored(HERE.parent, "bias")).cells.values():
         for cell in cells:
+            if cell.task not in MAIN_TABLES or cell.task == "scan_jump":  # which has accuracies instead
+                continue
             setting, summary = cell.scores[0].training.setting, summarise(cell)
             counts = {**summary.agreeing}
             for rule in rules_of(cell):
@@ -80,10 +83,32 @@ def row(share: Share) -> list[str]:
     ]
 
 
+def lengths() -> Iterator[list[str]]:
+    """The lines of the second table: description lengths of each cell and rule, with the paper's."""
+    suite = suites.get("bias")
+    for cells in sort_results(suite, stored(HERE.parent, "bias")).cells.values():
+        for cell in cells:
+            report = summarise(cell).lengths
+            if report is None:
+                continue
+            preferred = report.everyone.preferred(1e-3)
+            for rule in report.everyone.rules:
+                assert rule.interval is not None, "there is one seed only"
+                low, high = (bound / math.log(2) for bound in (rule.interval.low, rule.interval.high))
+                paper = printed(cell, rule.rule, "L")
+                yield [
+                    *(cell.task, str(cell.place[0]), suite.contender(cell.model).title, rule.rule),
+                    f"{rule.nats:.2f}",
+                    f"{rule.bits:.2f} ({low:.1f} to {high:.1f})",
+                    "–" if paper is None else str(paper),
+                    "lowest" if rule.rule == preferred else "",
+                ]
+
+
 def main() -> None:
-    """Prints the table in Markdown."""
-    for share in shares():
-        print(f"| {' | '.join(row(share))} |")
+    """Prints the tables in Markdown."""
+    for line in (*map(row, shares()), [], *lengths()):
+        print(f"| {' | '.join(line)} |" if line else "")
 
 
 if __name__ == "__main__":

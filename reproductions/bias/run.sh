@@ -3,32 +3,37 @@
 #
 #   bash reproductions/bias/run.sh OUT count40|count20|count10|agreement|lengths|scan
 #
-# `agreement`: FPA of the other tasks. `lengths`: description length of Tables 1b (l = 20), 1c and 1d (M = 36).
+# `agreement`: FPA of the other tasks. `lengths`: description length of Tables 1c, 1d (M = 36) and 1b (l = 20), then 1a
+# (l = 40), which takes longest. MODELS="lstm_s2s_att cnn_s2s" and CELLS="composition_or_memorization:M=36" narrow these
+# two down; EXTRA="--set precision=tf32" adds options. `../lanes.sh` runs several parts on one GPU at the same time.
 set -e
+trap 'exit 130' INT # humboldt saves and leaves; nothing else begins
 out=$1 part=$2
-export PYTHONPATH=src XLA_PYTHON_CLIENT_MEM_FRACTION=0.92
+export PYTHONPATH=${PYTHONPATH:-src} XLA_PYTHON_CLIENT_MEM_FRACTION=${XLA_PYTHON_CLIENT_MEM_FRACTION:-0.92}
+tables="hierarchical_or_linear:d=4 composition_or_memorization:M=36 add_or_multiply:l=20"
 
 bias() {
     begin=$(date +%s)
-    python3 -m humboldt run bias --preset paper --no-estimate --keep none --out "$out" "$@" || echo "FAILED: $*"
+    python3 -m humboldt run bias --preset paper --no-estimate --keep none --out "$out" "$@" ${EXTRA:-} || echo "FAILED: $*"
     echo "SECONDS $(($(date +%s) - begin)): $*"
 }
 
+each_cell() { # cells, then further options
+    cells=${CELLS:-$1}
+    shift
+    for cell in $cells; do
+        for model in ${MODELS:-lstm_s2s_no_att lstm_s2s_att cnn_s2s transformer}; do
+            bias --task "${cell%:*}" --set "${cell#*:}" --model "$model" "$@"
+        done
+    done
+}
+
 case $part in
-    count*) for model in lstm_s2s_no_att lstm_s2s_att cnn_s2s transformer; do
-        bias --task count_or_memorization --model $model --set l="${part#count}" --set description_length=false
+    count*) each_cell "count_or_memorization:l=${part#count}" --set description_length=false ;;
+    agreement) each_cell "$tables multiply_by_3:l=10" --set description_length=false ;;
+    lengths) each_cell "$tables count_or_memorization:l=40" ;;
+    scan) for model in ${MODELS:-lstm_s2s_no_att lstm_s2s_att cnn_s2s transformer}; do
+        bias --task scan_jump --model "$model" --seeds "${SEEDS:-5}" --set description_length=false
     done ;;
-    agreement) for cell in "add_or_multiply l=20" "hierarchical_or_linear d=4" "composition_or_memorization M=36" \
-        "multiply_by_3 l=10"; do
-        # shellcheck disable=SC2086
-        set -- $cell
-        bias --task "$1" --set "$2" --set description_length=false
-    done ;;
-    lengths) for cell in "hierarchical_or_linear d=4" "composition_or_memorization M=36" "add_or_multiply l=20"; do
-        # shellcheck disable=SC2086
-        set -- $cell
-        bias --task "$1" --set "$2"
-    done ;;
-    scan) bias --task scan_jump --seeds "${SEEDS:-5}" --set description_length=false ;;
     *) echo "unknown part $part" >&2; exit 2 ;;
 esac

@@ -9,6 +9,7 @@
 # function_items=5000") train nothing. Other variables: SEEDS (3 in the paper), PRECISION (bfloat16; the paper does
 # not speak of it, and scores are always computed in float32), AUXILIARY=1 for the tests of single functions, EXTRA.
 set -u
+trap 'exit 130' INT
 export PYTHONPATH=${PYTHONPATH:-src} XLA_PYTHON_CLIENT_PREALLOCATE=${XLA_PYTHON_CLIENT_PREALLOCATE:-false}
 export JAX_COMPILATION_CACHE_DIR=${JAX_COMPILATION_CACHE_DIR:-${TMPDIR:-/tmp}/humboldt-compiled}
 OUT=${OUT:-reproductions/pcfg_set/results} LIMIT=${LIMIT:-570} PYTHON=${PYTHON:-python3}
