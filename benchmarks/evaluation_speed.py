@@ -21,8 +21,8 @@ from _record import report
 from _reference import Reference, add_options
 
 from humboldt.suites import suites
-from humboldt.suites.base import Request
 from humboldt.suites.chomsky.problem import Transduction
+from humboldt.suites.experiments import Request
 
 REFERENCE_MODELS = "rnn", "lstm"  # of the released code; the others have memories whose sizes would have to be chosen
 

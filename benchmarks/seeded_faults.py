@@ -61,8 +61,8 @@ FAULTS = (
     Fault(
         "resume: training goes on with the first batches instead of the next",
         "training/ensemble/train.py",
-        "prefetch(self.chunk(i) for i in range(done, len(self.spans)))",
-        "prefetch(self.chunk(i - done) for i in range(done, len(self.spans)))",
+        "prefetch(self.chunk(first, last) for _, first, last in left)",
+        "prefetch(self.chunk(first - done, last - done) for _, first, last in left)",
         "tests/training/ensemble/test_train.py -k resumed",
     ),
     Fault(
@@ -75,8 +75,8 @@ FAULTS = (
     Fault(
         "table: results of superseded versions compete",
         "suites/cells.py",
-        "if not suite.is_current(training, evaluation):",
-        "if suite.is_current(training, evaluation) is None:",
+        "if suite.is_current(scores.training, scores.evaluation):",
+        "if suite.is_current(scores.training, scores.evaluation) is not None:",
         "tests/suites/test_reading.py",
     ),
     Fault(

@@ -11,7 +11,7 @@ import jax
 from _record import measure, report
 
 from humboldt.suites import suites
-from humboldt.suites.base import Request
+from humboldt.suites.experiments import Request
 from humboldt.training.engines.jax import make_ensemble
 from humboldt.training.ensemble.stream import make_chunk
 
@@ -34,7 +34,7 @@ def main() -> None:
 
     def rate(members: int) -> dict[str, float]:
         ensemble = make_ensemble(suite.job(parts, experiment.members[:members]))
-        chunk = make_chunk(ensemble.problem.batch, 0, options.steps, ensemble.chunk_steps, ensemble.buckets)
+        chunk = make_chunk(ensemble.problem.batch, 0, options.steps, options.steps, ensemble.buckets)
         state = [ensemble.fresh().learners]
 
         def work() -> None:

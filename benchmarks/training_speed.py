@@ -104,7 +104,7 @@ def main() -> None:
         recipe=Recipe(steps=20, precision=options.precision),
         problem=Reversal(options.batch, lengths),
     )
-    chunk = ensemble.chunk(0)
+    chunk = ensemble.chunk(0, ensemble.call_steps)
     state = [ensemble.fresh().learners]
 
     def work() -> None:
@@ -118,10 +118,10 @@ def main() -> None:
         "time_steps": [2 * length for length in lengths],
     }
     if options.reference:
-        report("training_speed", {**about, **side_by_side(work, ensemble.chunk_steps, options)})
+        report("training_speed", {**about, **side_by_side(work, ensemble.call_steps, options)})
         return
     seconds = measure(work, repeats=options.repeats)
-    rates = {key: ensemble.chunk_steps / seconds[key] for key in ("min", "median")}
+    rates = {key: ensemble.call_steps / seconds[key] for key in ("min", "median")}
     report(
         "training_speed",
         {

@@ -21,7 +21,8 @@ from humboldt.languages import AbstractTask, Alphabet, Batch, ProblemKind
 from humboldt.registry import Registry
 from humboldt.report.tables import Record, Table
 from humboldt.settings import Role, setting, settings
-from humboldt.suites.base import AbstractSuite, Contender, Parts, Preset, Probe
+from humboldt.suites.base import AbstractSuite
+from humboldt.suites.experiments import Contender, Parts, Preset, Probe
 from humboldt.training.base import (
     AbstractEngine,
     AbstractPredictor,

@@ -11,7 +11,8 @@ from humboldt import checkpoints
 from humboldt.mdl import published_networks
 from humboldt.store import ScoredMember, State, Store, TrainedMember, weights_path
 from humboldt.study import Study
-from humboldt.suites.base import AbstractSuite, Experiment
+from humboldt.suites.base import AbstractSuite
+from humboldt.suites.experiments import Experiment
 from humboldt.training.engines.jax import build
 from humboldt.training.engines.search import SearchPredictor, SearchTrained, corpus_trie
 from humboldt.training.ensemble.named import to_named

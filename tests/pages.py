@@ -43,6 +43,19 @@ def run_block(kind: str, text: str, folder: Path, python: str = sys.executable) 
     return done.stdout
 
 
+def call(*arguments: str) -> None:
+    """A command of humboldt in this process, which must do what it is told."""
+    from humboldt import cli
+
+    before, sys.argv = sys.argv, ["humboldt", *arguments]
+    try:
+        cli.main()
+    except SystemExit as leaving:
+        assert not leaving.code, arguments
+    finally:
+        sys.argv = before
+
+
 def tables(page: Path) -> list[list[list[str]]]:
     """All tables of a page, each as its rows (without the head), each as its cells, without bold and code marks.
 

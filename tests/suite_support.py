@@ -9,8 +9,9 @@ from humboldt.events import AbstractSink, Event, Progress, Warned
 from humboldt.execution import Options, Outcome, execute
 from humboldt.identity import Evaluation, Member
 from humboldt.store import Result, Scores, State
-from humboldt.suites.base import AbstractSuite, Experiment
+from humboldt.suites.base import AbstractSuite
 from humboldt.suites.departures import departures, sentence
+from humboldt.suites.experiments import Experiment
 
 TINY = {
     "steps": 20,
@@ -50,7 +51,7 @@ class Recording(AbstractSink):
 
 def run_one(experiment: Experiment, folder: Path, sink: AbstractSink | None = None, **options: Any) -> Outcome:
     """Trains and scores one experiment; whatever fails is raised."""
-    outcome = execute(experiment, Options(folder, **options), sink or Recording())
+    *_, outcome = execute(experiment, Options(folder, **options), sink or Recording())
     if outcome.error is not None:
         raise outcome.error
     return outcome

@@ -8,7 +8,7 @@ import pytest
 import humboldt
 from humboldt.errors import UsageError
 from humboldt.suites import suites
-from humboldt.suites.base import Request
+from humboldt.suites.experiments import Request
 
 CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "chomsky": ("reverse_string", "rnn", {"batch_size": 4}),

@@ -3,7 +3,8 @@
 import json
 from statistics import median
 
-from pages import ROOT, load, tables
+import pytest
+from pages import ROOT, load, script, tables
 
 NAMES = {"RNN": "rnn", "LSTM": "lstm", "Stack-RNN": "stack_rnn", "Tape-RNN": "tape_rnn"}
 MEMORIES = {"stack_rnn": "stack_size", "tape_rnn": "memory_size"}
@@ -153,3 +154,11 @@ def test_old_and_new_code_took_what_the_record_says():
     for name, result in results.items():
         assert shown[name] == [str(len(result["seconds"])), str(result["ratio"])]
         assert abs(median(new / old for old, new in result["seconds"]) - result["ratio"]) < 0.002
+
+
+def test_every_seeded_fault_can_still_be_made(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    for fault in script("benchmarks/seeded_faults.py").FAULTS:
+        text = (ROOT / "src" / "humboldt" / fault.file).read_text(encoding="utf-8")
+        assert text.count(fault.right) == 1 and fault.wrong != fault.right, fault.name
+        assert (ROOT / fault.tests.split()[0]).exists(), fault.name

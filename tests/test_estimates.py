@@ -20,9 +20,9 @@ def nothing_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache" / "humboldt" / "estimates.json"
 
 
-def plan(out: Path, tasks=("parity_check", "even_pairs"), **settings) -> Study:
+def plan(out: Path, tasks=("parity_check", "even_pairs"), seeds: int = 2, **settings) -> Study:
     changes = {**TINY, "strings_per_length": 10, **settings}
-    return humboldt.plan("chomsky", tasks=tasks, models="rnn", preset="paper", seeds=2, settings=changes, out=out)
+    return humboldt.plan("chomsky", tasks=tasks, models="rnn", preset="paper", seeds=seeds, settings=changes, out=out)
 
 
 def test_what_was_measured_is_remembered(clockwork: Clockwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -61,10 +61,31 @@ def test_slow_networks_are_asked_less(clockwork: Clockwork, tmp_path: Path, monk
 
 
 def test_networks_of_one_kind_are_asked_once(clockwork: Clockwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(clockwork, "known_seconds", lambda job: 5.0)
+    monkeypatch.setattr(clockwork, "known_seconds", lambda job, times: 5.0)
     study = plan(tmp_path)
-    assert [round(seconds) for seconds in study.estimate(study.pending())] == [1, 5]
+    assert [round(seconds) for seconds in study.estimate(study.pending())] == [5, 5]
     assert len(clockwork.scored) == 2  # the first of two tasks, twice: to compile, and for the time
+
+
+def test_of_members_that_take_turns_a_few_are_measured(
+    clockwork: Clockwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    study = plan(tmp_path, tasks=("parity_check",), seeds=100)
+    together = list(study.estimate(study.pending()))
+    assert set(clockwork.scored) == {100} and together[0] == pytest.approx(1.0, abs=0.5)
+    clockwork.scored.clear()
+    monkeypatch.setattr(clockwork, "takes_turns", lambda: True)
+    study = plan(tmp_path, tasks=("parity_check",), seeds=100, steps=21)
+    (in_turn,) = study.estimate(study.pending())
+    assert set(clockwork.scored) == {estimates.MOST_MEASURED}
+    assert in_turn == pytest.approx(100 / estimates.MOST_MEASURED, abs=0.5)
+
+
+def test_measured_members_are_spread_over_all():
+    members = [{"seed": seed} for seed in range(100)]
+    assert estimates._spread(members[:3], 12) == tuple(members[:3])
+    chosen = estimates._spread(members, 12)
+    assert len(chosen) == 12 and chosen[0] == members[0] and chosen[-1] == members[-1]
 
 
 @pytest.mark.parametrize("content", ["", "[1]", '{"a": "b"}', "{"])

@@ -12,7 +12,7 @@ from humboldt.errors import Interrupted, UsageError
 from humboldt.execution import Here, Options, Outcome, ScoringFailed, execute, halves
 from humboldt.store import State, weights_path
 from humboldt.suites import suites
-from humboldt.suites.base import Experiment, Request
+from humboldt.suites.experiments import Experiment, Request
 
 
 def planned(seeds: int = 5, **settings) -> Experiment:
@@ -122,18 +122,18 @@ def test_diverged_members_are_not_scored(clockwork: Clockwork, tmp_path: Path):
 
 @pytest.mark.parametrize(("keep", "seeds"), [("best", [4]), ("all", [0, 1, 2, 3, 4]), ("none", [])])
 def test_which_members_are_kept(clockwork: Clockwork, tmp_path: Path, keep, seeds: list[int]):
-    outcome = execute(planned(), Options(tmp_path, keep=keep), Recording())
+    *_, outcome = execute(planned(), Options(tmp_path, keep=keep), Recording())
     assert [member["seed"] for member, _ in outcome.weights] == seeds
     assert [arrays["seed"].tolist() for _, arrays in outcome.weights] == [[seed] for seed in seeds]
 
 
 def test_kept_members_are_only_scored(clockwork: Clockwork, tmp_path: Path):
     experiment = planned()
-    outcome = execute(experiment, Options(tmp_path, keep="all"), Recording())
+    *_, outcome = execute(experiment, Options(tmp_path, keep="all"), Recording())
     for member, arrays in outcome.weights:
         checkpoints.write(weights_path(tmp_path, experiment.training, member), arrays, {})
     kept = Experiment(experiment.training, experiment.members[1:3], experiment.evaluations, "", kept=True)
-    again = execute(kept, Options(tmp_path), Recording())
+    *_, again = execute(kept, Options(tmp_path), Recording())
     assert clockwork.trained == [5] and clockwork.restored == [2]
     assert score_of([again]) == pytest.approx({1: 0.1, 2: 0.2}) and again.trained == ()
 
@@ -164,14 +164,14 @@ def test_an_experiment_has_as_many_cores_as_the_executor_says(clockwork: Clockwo
     seen = []
     clockwork.on_train = lambda job: seen.append(job.cores)
     for number, cores in enumerate((None, 3)):
-        execute(planned(1), Options(tmp_path / str(number), cores=cores), Recording())
+        *_, _ = execute(planned(1), Options(tmp_path / str(number), cores=cores), Recording())
     assert seen == [None, 3]
 
 
 def test_who_may_be_forgotten_numbers_checkpoints_and_whoever_goes_on_does_too(clockwork: Clockwork, tmp_path: Path):
     remote, here = Options(tmp_path, can_be_forgotten=True), Options(tmp_path)
-    (first,) = [execute(planned(1), remote, Recording())]
+    (first,) = execute(planned(1), remote, Recording())
     assert first.checkpoints is not None
     assert [path.name for path in first.checkpoints.glob("*.ckpt")] == ["done-000000001-attempt-0001.ckpt"]
-    execute(planned(1), here, Recording())
+    *_, _ = execute(planned(1), here, Recording())
     assert checkpoints.last_attempt(first.checkpoints) == 2 and clockwork.trained == [1]

@@ -2,21 +2,21 @@
 
 from typing import Any
 
-from pages import ROOT, load, script
+from pages import ROOT, load, script, tables
 from scipy.stats import fisher_exact, mannwhitneyu
 
 TEXT = " ".join((ROOT / "docs" / "findings.md").read_text(encoding="utf-8").split())
 
 
 def test_what_the_printed_tables_say_of_themselves():
-    tables = script("reproductions/printed_tables.py")
-    repeated, cells = tables.repeated_syntax_cells()
+    printed = script("reproductions/printed_tables.py")
+    repeated, cells = printed.repeated_syntax_cells()
     assert repeated == cells
     assert f"All {cells} accuracies" in TEXT
-    quartered, cells = tables.quartered_cells()
+    quartered, cells = printed.quartered_cells()
     assert quartered == cells
     assert f"All {cells} non-zero description lengths" in TEXT
-    above = tables.means_above_maxima()
+    above = printed.means_above_maxima()
     assert len(above) == 2
     for task, model, mean, best in above:
         names = {
@@ -29,15 +29,15 @@ def test_what_the_printed_tables_say_of_themselves():
 
 
 def test_weights_by_size_are_those_of_the_page_on_syntax():
-    tables = script("reproductions/printed_tables.py")
+    printed = script("reproductions/printed_tables.py")
     page = (ROOT / "docs" / "syntax.md").read_text(encoding="utf-8")
     for count in (
-        tables.recurrent_weights(256, 256),
-        tables.recurrent_weights(256, 256, layers=2),
-        tables.recurrent_weights(128, 128, directions=2),
-        tables.recurrent_weights(128, 256, directions=2),
-        tables.transformer_weights(128, 1024, 3),
-        tables.transformer_weights(128, 1024, 4),
+        printed.recurrent_weights(256, 256),
+        printed.recurrent_weights(256, 256, layers=2),
+        printed.recurrent_weights(128, 128, directions=2),
+        printed.recurrent_weights(128, 256, directions=2),
+        printed.transformer_weights(128, 1024, 3),
+        printed.transformer_weights(128, 1024, 4),
     ):
         assert f"| {count:,} |" in page
 
@@ -102,3 +102,14 @@ def test_the_runs_behind_the_findings_are_on_record():
     text = " ".join((ROOT / "reproductions/syntax/README.md").read_text(encoding="utf-8").split())
     for one in load("reproductions/syntax/dropout.json")["experiments"]:
         assert f"{max(one['scores']['in_dist']):.2f} / {max(one['scores']['out_of_dist']):.2f}" in text
+
+
+def test_description_lengths_are_those_of_the_records():
+    (start,) = [i for i in range(len(TEXT)) if TEXT.startswith("**The printed description lengths", i)]
+    text = TEXT[start : TEXT.index("**Table 6c")]
+    rows = {(row[2], row[3]): row for row in tables(ROOT / "reproductions/bias/README.md")[2]}
+    for cell in (("CNN-s2s", "hierar"), ("Transformer", "linear")):
+        _, _, _, _, nats, bits, paper, _ = rows[cell]
+        number, _, interval = bits.partition(" ")
+        assert f"is {nats} nats or {number} bits; the paper prints {paper}" in text
+        assert interval.strip("()") in text

@@ -7,7 +7,7 @@ import pytest
 from humboldt import matching
 from humboldt.errors import MissingExtra
 from humboldt.suites import suites
-from humboldt.suites.base import Request
+from humboldt.suites.experiments import Request
 
 
 def test_who_lacks_jax_is_told_so(monkeypatch: pytest.MonkeyPatch):

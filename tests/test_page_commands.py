@@ -7,14 +7,13 @@ to `NOT_RUN` with the reason.
 import re
 import shlex
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 from kept_support import fill
-from pages import ROOT, blocks
+from pages import ROOT, blocks, call
 
-from humboldt import cli, plan
+from humboldt import plan
 from humboldt.mdl import published_networks
 
 #: Pages whose commands another test runs.
@@ -113,16 +112,6 @@ def prepared(command: str, folder: Path) -> list[str]:
         arguments[1:-2] = [str(path) for text in arguments[1:-2] for path in Path().glob(text)]
         arguments[-1] = "merged"
     return arguments
-
-
-def call(*arguments: str) -> None:
-    before, sys.argv = sys.argv, ["humboldt", *arguments]
-    try:
-        cli.main()
-    except SystemExit as leaving:
-        assert not leaving.code, arguments
-    finally:
-        sys.argv = before
 
 
 def said_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:

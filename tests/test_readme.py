@@ -60,7 +60,8 @@ def test_what_is_said_below_the_pictures_is_in_the_records():
     (members,) = [
         line["results"]
         for line in lines
-        if (line["training"]["task"], line["evaluation"]["name"]) == ("task_accuracy", "accuracy")
+        if (line["training"]["model"], line["training"]["task"]) == ("transformer", "task_accuracy")
+        and line["evaluation"]["name"] == "accuracy"
     ]
     depths = [member["detail"]["score"]["breakdowns"]["depth"] for member in members]
     first, tenth = (f"{100 * statistics.mean(one[depth]['value'] for one in depths):.0f}%" for depth in ("1", "10"))

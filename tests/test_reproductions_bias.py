@@ -9,12 +9,16 @@ from pages import ROOT, load, script, tables
 from scipy.stats import fisher_exact
 
 from humboldt.suites import suites
+from humboldt.suites.cells import sort_results
 from humboldt.suites.reading import records, stored
 
 FOLDER = ROOT / "reproductions" / "bias"
 PAGE = FOLDER / "README.md"
 TEXT = " ".join(PAGE.read_text(encoding="utf-8").split())
 CELLS = script("reproductions/bias/cells.py")
+
+
+FAIRSEQ, LENGTHS, SCAN = tables(PAGE)[1:4]
 
 
 def lines(name: str) -> list[dict[str, Any]]:
@@ -28,7 +32,7 @@ def test_the_table_of_rules_is_that_of_the_records():
     rare = [share for share in tested if share.p < 0.01]
     assert f"Of the {len(tested)} shares with a published number, two have a p below 0.01, both in one cell" in TEXT
     assert [(share.model, share.task, share.precision) for share in rare] == [
-        ("transformer", "hierarchical_or_linear", products) for products in ("float32, H200", "tf32")
+        ("transformer", "hierarchical_or_linear", products) for products in ("float32, H200", "tf32, first run")
     ]
     cells = {(share.task, share.size, share.model) for share in shares}
     assert f"in {len(cells)} cells of Tables 1a to 1d and 2" in TEXT
@@ -41,7 +45,7 @@ def test_shares_without_the_empty_input_are_on_record():
     found = {
         (r["model"], r["measure"]): r["value"]
         for r in load("reproductions/bias/records.json")
-        if "l=10" in r["setting"] and r["statistic"] == "share"
+        if (r["task"], r["statistic"]) == ("count_or_memorization", "share") and "l=10" in r["setting"]
     }
     for model, words in (("cnn_s2s", "the CNN follows `mem` in"), ("lstm_s2s_att", "the LSTM with attention in")):
         without, with_it = found[model, "FPA-mem, without empty outputs"], found[model, "FPA-mem"]
@@ -50,7 +54,7 @@ def test_shares_without_the_empty_input_are_on_record():
 
 def test_what_fairseq_itself_does_is_on_record():
     runs = lines("fairseq_transformer.jsonl")
-    for task, seeds, fit, follow in tables(PAGE)[1]:
+    for task, seeds, fit, follow in FAIRSEQ:
         own = [run for run in runs if run["task"] == task]
         fitting = [run for run in own if run["right"] == run["examples"]]
         rule, _, count = follow.partition(": ")
@@ -63,7 +67,7 @@ def test_what_fairseq_itself_does_is_on_record():
         for share in CELLS.shares()
         if (share.task, share.model, share.rule) == ("hierarchical_or_linear", "transformer", "hierar")
     }
-    fairseq = next(row[3] for row in tables(PAGE)[1]).partition(": ")[2].split(" of ")
+    fairseq = next(row[3] for row in FAIRSEQ).partition(": ")[2].split(" of ")
     (ours, fit), theirs, printed = shares["float32"], tuple(map(int, fairseq)), (69, 100)
     for words, first, second in (
         (f"({ours} of {fit}; Fisher's exact test: p = ", (ours, fit), theirs),
@@ -72,6 +76,33 @@ def test_what_fairseq_itself_does_is_on_record():
     ):
         table = [[agree, total - agree] for agree, total in (first, second)]
         assert f"{words}{fisher_exact(table)[1]:.2f})" in TEXT
+    smallest = min(float(fisher_exact([[a, n - a], [theirs[0], theirs[1] - theirs[0]]])[1]) for a, n in shares.values())  # pyright: ignore
+    assert len(shares) == 4 and f"(smallest p = {smallest:.2f})" in TEXT
+    assert f"its share, {theirs[0] / theirs[1]:.2f}, lies between" in TEXT
+
+
+def test_description_lengths_are_those_of_the_records():
+    assert list(CELLS.lengths()) == LENGTHS
+    fitting = {
+        r["model"]: r["value"]
+        for r in load("reproductions/bias/records.json")
+        if (r["measure"], r["statistic"]) == ("L-hierar", "fitting")
+    }
+    (shown,) = (row[4] for row in LENGTHS if row[2:4] == ["Transformer", "hierar"])
+    assert f"it is {fitting['transformer']:.2f} nats, with them {shown}" in TEXT
+
+
+def test_scan_is_that_of_the_records():
+    found = [
+        r for r in load("reproductions/bias/records.json") if r["task"] == "scan_jump" and r["published"] is not None
+    ]
+    assert {r["members"] for r in found} == {5}
+    for learner, *shown in SCAN:
+        own = [r for r in found if suites.get("bias").contender(r["model"]).title == learner]
+        rules = ("accuracy-comp", "accuracy-mem")
+        values = [next(r for r in own if r["measure"] == rule) for rule in rules]
+        assert shown == [text for r in values for text in (f"{r['value']:.3f}", f"{r['published']:.2f}")]
+    assert len(SCAN) * 2 == len(found)
 
 
 def test_the_speed_is_on_record():
@@ -87,3 +118,12 @@ def test_the_records_are_those_of_the_members():
     recorded = load("reproductions/bias/records.json")
     assert [record["value"] for record in own] == pytest.approx([record["value"] for record in recorded])
     assert [{**record, "value": 0} for record in own] == [{**record, "value": 0} for record in recorded]
+
+
+@pytest.mark.parametrize(("model", "said"), [("lstm_s2s_att", "–"), ("transformer", "hierar"), ("cnn_s2s", "linear")])
+def test_a_rule_that_few_follow_is_nobodys_preference(model: str, said: str):
+    """20 of 100 LSTMs follow the hierarchical rule, and the others none."""
+    suite = suites.get("bias")
+    found = sort_results(suite, stored(ROOT / "reproductions", "bias")).cells.values()
+    cells = [c for cells in found for c in cells if (c.task, c.model) == ("hierarchical_or_linear", model)]
+    assert cells and {suite.glance([cell]).text for cell in cells} == {said}  # pyright: ignore

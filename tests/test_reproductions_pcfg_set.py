@@ -8,6 +8,7 @@ import pytest
 from pages import ROOT, load, tables
 
 from humboldt import published
+from humboldt.languages import tasks
 from humboldt.suites import suites
 from humboldt.suites.reading import records, stored
 
@@ -20,34 +21,90 @@ def lines(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.fixture(scope="module")
-def members() -> dict[str, list[dict[str, Any]]]:
-    """Results of the three members, by evaluation of the base task, or by test."""
+NAMES = {"transformer": "Transformer", "conv_s2s": "ConvS2S", "lstm_s2s": "LSTMS2S"}
+PUBLISHED = {"transformer": "transformer", "conv_s2s": "convs2s", "lstm_s2s": "lstms2s"}
+
+Results = list[dict[str, Any]]
+
+
+def by_model(model: str) -> dict[str, Results]:
+    """Results of the three members of a model, by evaluation of the base task, or by test."""
     found = {}
     for entry in lines("members.jsonl"):
         task = entry["training"]["task"]
-        found[entry["evaluation"]["name"] if task == "task_accuracy" else task] = entry["results"]
+        if entry["training"]["model"] == model:
+            found[entry["evaluation"]["name"] if task == "task_accuracy" else task] = entry["results"]
     return found
 
 
-def test_the_table_is_that_of_the_members(members: dict[str, list[dict[str, Any]]]):
+@pytest.fixture(scope="module")
+def members() -> dict[str, Results]:
+    return by_model("transformer")
+
+
+def test_the_table_is_that_of_the_members():
     evaluations = {
         "task accuracy": ("accuracy", "sequence_accuracy"),
         "localism": ("localism", "consistency"),
         "systematicity": ("systematicity", "sequence_accuracy"),
     }
-    for test, ours, seeds, paper in tables(PAGE)[0]:
+    rows = tables(PAGE)[0]
+    for test, name, ours, seeds, paper in rows:
+        (model,) = [key for key, value in NAMES.items() if value == name]
         evaluation, measure = evaluations[test]
-        values = [result["measures"][measure] for result in members[evaluation]]
+        values = [result["measures"][measure] for result in by_model(model)[evaluation]]
         assert ours == f"{statistics.mean(values):.3f} ± {statistics.pstdev(values):.3f}"
         assert seeds == ", ".join(f"{value:.3f}" for value in values)
-        cell = {"paper_table": "table_1", "model": "transformer", "test": test.replace(" ", "_"), "subset": "all"}
+        cell = {"paper_table": "table_1", "model": model, "test": test.replace(" ", "_"), "subset": "all"}
         assert paper == " ± ".join(str(published.lookup("pcfg_set", column, **cell)) for column in ("mean", "std"))
+    assert len(rows) == len(lines("members.jsonl"))
 
 
-def test_pairs_are_those_of_the_members(members: dict[str, list[dict[str, Any]]]):
+def test_cut_outputs_are_those_of_the_members():
+    cut = {
+        model: sum(result["detail"]["cut_outputs"] for result in by_model(model)["accuracy"])
+        for model in ("transformer", "conv_s2s", "lstm_s2s")
+    }
+    listed = "{transformer} (Transformer), {conv_s2s} (ConvS2S) and {lstm_s2s} (LSTMS2S)".format(**cut)
+    assert f"Of the three times 9,721 outputs of the base task {listed} were cut" in TEXT
+
+
+def test_accuracy_by_length_is_that_of_the_members_and_of_the_published_outputs():
+    authors = load("reproductions/pcfg_set/authors_by_length.json")["models"]
+    rows = tables(PAGE)[1]
+    for row, (_, *shown) in enumerate(rows):
+        expected = []
+        for model in ("lstm_s2s", "conv_s2s", "transformer"):
+            theirs = authors[PUBLISHED[model]][row]
+            first, last = theirs["tokens"]
+            parts = [
+                [one for length, one in lengths.items() if first <= int(length) <= last]
+                for lengths in (
+                    result["detail"]["score"]["breakdowns"]["length"] for result in by_model(model)["accuracy"]
+                )
+            ]
+            ours = [sum(one["n"] * one["value"] for one in part) / sum(one["n"] for one in part) for part in parts]
+            expected += [statistics.mean(ours), statistics.mean(right / theirs["items"] for right in theirs["right"])]
+        assert shown == [f"{value:.3f}" for value in expected]
+    assert len(rows) == len(authors["transformer"])
+
+
+def test_long_items_are_as_many_as_the_page_says():
+    splits: Any = tasks.get("pcfg_set/task_accuracy")().splits(0)  # pyright: ignore
+    long = {
+        part: sum(
+            max(source.count(" "), target.count(" ")) >= 50
+            for source, target in zip(getattr(splits, part).sources, getattr(splits, part).targets, strict=True)
+        )
+        for part in ("train", "test")
+    }
+    assert f"In our corpus {long['train']} items are longer" in TEXT
+    assert f"{long['test']} of our {len(splits.test):,} test items" in TEXT
+
+
+def test_pairs_are_those_of_the_members(members: dict[str, Results]):
     details = [result["detail"] for result in members["systematicity"]]
-    for pair, items, ours, paper in tables(PAGE)[1]:
+    for pair, items, ours, paper in tables(PAGE)[2]:
         shares = [detail["score"]["breakdowns"]["pair"][pair] for detail in details]
         assert items == f"{shares[0]['n']:,}"
         assert ours == f"{statistics.mean(share['value'] for share in shares):.2f}"
@@ -58,7 +115,7 @@ def test_pairs_are_those_of_the_members(members: dict[str, list[dict[str, Any]]]
 
 def test_the_released_set_and_the_beam_are_on_record():
     found = lines("released.jsonl")
-    for (seed, *shown), record in zip(tables(PAGE)[2], found, strict=True):
+    for (seed, *shown), record in zip(tables(PAGE)[3], found, strict=True):
         assert int(seed) == record["member"]["seed"]
         names = ("own_test_set", "released_development_set", "with_beam")
         assert shown == [f"{record[name]:.3f}" for name in names]
@@ -67,9 +124,9 @@ def test_the_released_set_and_the_beam_are_on_record():
     assert f"{found[0]['seconds_test_set_compiling']} s and, in a second pass, {found[0]['seconds_test_set']} s" in TEXT
 
 
-def test_depths_curve_and_localism_are_those_of_the_members(members: dict[str, list[dict[str, Any]]]):
+def test_depths_curve_and_localism_are_those_of_the_members(members: dict[str, Results]):
     details = [result["detail"] for result in members["accuracy"]]
-    for depth, items, accuracy in tables(PAGE)[3]:
+    for depth, items, accuracy in tables(PAGE)[4]:
         shares = [detail["score"]["breakdowns"]["depth"][depth] for detail in details]
         assert items == f"{shares[0]['n']:,}"
         assert accuracy == f"{statistics.mean(share['value'] for share in shares):.3f}"
@@ -80,7 +137,10 @@ def test_depths_curve_and_localism_are_those_of_the_members(members: dict[str, l
     short, long = (statistics.mean(part[kind]["value"] for part in parts) for kind in ("at most 5", "more than 5"))
     assert f"at most 5 letters, as string arguments have in training, {short:.2f} are consistent" in TEXT
     assert f"of the others {long:.2f}." in TEXT
-    assert sum(detail["cut_outputs"] for detail in details) == 1
+    for model, measure in (("lstm_s2s", "accuracy"), ("conv_s2s", "loss")):
+        looks = (result["detail"]["milestones"] for result in by_model(model)["accuracy"])
+        means = (statistics.mean(member[measure] for member in epoch) for epoch in zip(*looks, strict=True))
+        assert ", ".join(f"{value:.3f}" for value in means) in TEXT
 
 
 def test_the_speed_is_on_record():

@@ -6,6 +6,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from humboldt.errors import Interrupted, RunError, UsageError
 from humboldt.events import Progress
 from humboldt.locks import Lock
 from humboldt.planning import announce
-from humboldt.store import State, Store, checkpoint_folder
+from humboldt.store import State, Store, checkpoint_folder, weights_path
 from humboldt.study import Study, stop_on_interrupt
 from humboldt.suites.reading import upgrade
 
@@ -327,3 +328,34 @@ def test_a_question_instead_of_a_signal_outside_the_main_thread():
     thread.start()
     thread.join()
     assert found == [False]
+
+
+def with_two_evaluations(study: Study) -> Study:
+    """The same, asked under a second evaluation as well: on more strings."""
+    (experiment,) = study.experiments
+    (first,) = experiment.evaluations
+    second = replace(first, setting={**first.setting, "strings_per_length": 20})
+    return replace(study, experiments=(replace(experiment, evaluations=(first, second)),))
+
+
+def test_who_is_stopped_between_two_evaluations_keeps_the_first(clockwork: Clockwork, tmp_path: Path):
+    study = with_two_evaluations(plan(tmp_path))
+    first, second = (e.key_for(study.experiments[0].training) for e in study.experiments[0].evaluations)
+
+    def stop(members: int) -> None:
+        if Store.open(tmp_path, upgrade).scores():  # the first evaluation is stored
+            raise Interrupted("Stopped as asked.")
+
+    clockwork.on_score = stop
+    with pytest.raises(Interrupted):
+        run(study)
+    done = Store.open(tmp_path, upgrade).done()[study.experiments[0].training.key]
+    assert set(done.scored) == {first} and len(done.scored[first]) == 2
+    clockwork.on_score = lambda members: None
+    run(study)
+    done = Store.open(tmp_path, upgrade).done()[study.experiments[0].training.key]
+    assert set(done.scored) == {first, second} and clockwork.trained == [2] and study.pending() == []
+    (kept,) = tmp_path.glob("weights/*/*.weights")
+    best = study.experiments[0].members[-1]
+    assert best["seed"] == 1 and kept == weights_path(tmp_path, study.experiments[0].training, best)
+    assert not list(tmp_path.glob("checkpoints/*"))

@@ -22,7 +22,8 @@ from humboldt.errors import UsageError
 from humboldt.events import Silent
 from humboldt.settings import LARGEST, SMALLEST, Field, fields, names, plain, words
 from humboldt.suites import suites
-from humboldt.suites.base import AbstractSuite, Experiment, Request
+from humboldt.suites.base import AbstractSuite
+from humboldt.suites.experiments import Experiment, Request
 from humboldt.training.base import Job
 from humboldt.training.engines.jax import build
 

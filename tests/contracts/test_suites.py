@@ -15,9 +15,10 @@ from humboldt.settings import Field, Role, fields
 from humboldt.store import Store
 from humboldt.study import Study, plan
 from humboldt.suites import suites
-from humboldt.suites.base import PAPER, AbstractSuite, Request
+from humboldt.suites.base import PAPER, AbstractSuite
 from humboldt.suites.capabilities import OffersData
 from humboldt.suites.departures import departures
+from humboldt.suites.experiments import Request
 
 #: For each suite the smallest study that trains by every one of its engines, and a change of its evaluation alone.
 TINY: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {

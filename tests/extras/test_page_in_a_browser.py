@@ -12,7 +12,7 @@ from page_support import HOSTILE, results
 from humboldt.page.collect import collect
 from humboldt.page.write import html, write
 from humboldt.suites import suites
-from humboldt.suites.base import Contender
+from humboldt.suites.experiments import Contender
 from humboldt.suites.reading import records
 
 pytestmark = pytest.mark.extras

@@ -21,7 +21,7 @@ from humboldt.checkpoints import Checkpoints
 from humboldt.errors import Interrupted, RunError, UsageError
 from humboldt.events import AbstractSink, Event, Warned
 from humboldt.outside_models import register_model
-from humboldt.suites.base import Experiment
+from humboldt.suites.experiments import Experiment
 from humboldt.training.base import Job, Schedule, engines
 from humboldt.training.engines.jax import build, make_ensemble
 from humboldt.training.engines.torch import _training
@@ -175,7 +175,7 @@ def jobs(name: str) -> tuple[Job, Job, nn.Module]:
 
 def losses(ours: Job, theirs: Job, module: nn.Module) -> tuple[np.ndarray, np.ndarray]:
     ensemble = make_ensemble(ours)
-    _, curve = ensemble.advance(ensemble.fresh().learners, ensemble._chunk(0, STEPS))
+    _, curve = ensemble.advance(ensemble.fresh().learners, ensemble.chunk(0, STEPS))
     training = _training(theirs)
     learner = training.fresh(theirs.members[0])
     learner.module.load_state_dict(module.state_dict())

@@ -15,8 +15,8 @@ from humboldt.report.tables import Number
 from humboldt.report_command import all_figures
 from humboldt.store import Scores, State
 from humboldt.suites import suites
-from humboldt.suites.base import Contender
 from humboldt.suites.cells import cells_of
+from humboldt.suites.experiments import Contender
 from humboldt.suites.reading import records, stored
 
 FIGURES = all_figures(STORE)

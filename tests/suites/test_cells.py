@@ -4,8 +4,8 @@ from suite_support import result, scores_of
 
 from humboldt.store import State
 from humboldt.suites import suites
-from humboldt.suites.base import Experiment, Request
 from humboldt.suites.cells import heading_of, plain_table, sort_results
+from humboldt.suites.experiments import Experiment, Request
 
 SUITE = suites.get("chomsky")
 

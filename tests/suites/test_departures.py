@@ -3,8 +3,8 @@
 from suite_support import departures_of
 
 from humboldt.suites import suites
-from humboldt.suites.base import Request
 from humboldt.suites.departures import Departure, departures, sentence
+from humboldt.suites.experiments import Request
 
 SUITE = suites.get("chomsky")
 

@@ -11,7 +11,7 @@ import humboldt
 from humboldt.identity import Evaluation, Training
 from humboldt.store import ScoredMember, State, Store, TrainedMember
 from humboldt.suites import suites
-from humboldt.suites.base import Request
+from humboldt.suites.experiments import Request
 from humboldt.suites.reading import records, tables, unknown_suite_tables, upgrade
 
 VERSIONS = '{"measure":1,"model":1,"task":1}'

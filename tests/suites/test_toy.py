@@ -11,7 +11,8 @@ from humboldt.identity import Evaluation
 from humboldt.languages import AbstractTask, Alphabet, Batch, ProblemKind
 from humboldt.report.tables import Record, Table
 from humboldt.settings import Role, setting, settings
-from humboldt.suites.base import AbstractSuite, Contender, Preset, Probe
+from humboldt.suites.base import AbstractSuite
+from humboldt.suites.experiments import Contender, Preset, Probe
 from humboldt.training.base import AbstractProblem, Job, MemberRecipe, Recipe
 
 

@@ -17,11 +17,11 @@ from humboldt.languages import Batch
 from humboldt.measures.bias import uniform_nats
 from humboldt.outside_models import remember
 from humboldt.suites import suites
-from humboldt.suites.base import Experiment, Request, Scored, Scoring
 from humboldt.suites.bias.problem import RuleLearning
 from humboldt.suites.bias.tables import Summary, summarise
 from humboldt.suites.capabilities import OffersData
 from humboldt.suites.cells import sort_results
+from humboldt.suites.experiments import Experiment, Request, Scored, Scoring
 from humboldt.suites.reading import records, tables
 from humboldt.training.base import AbstractPredictor
 from humboldt.training.engines.jax import predictor_of

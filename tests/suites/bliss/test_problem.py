@@ -11,9 +11,9 @@ from humboldt.events import Silent
 from humboldt.languages.bliss import get
 from humboldt.models import models
 from humboldt.suites import suites
-from humboldt.suites.base import Experiment, Request
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.bliss.protocol import Induction
+from humboldt.suites.experiments import Experiment, Request
 from humboldt.training.engines.jax import make_ensemble
 from humboldt.training.ensemble.steps import example_loss
 

@@ -7,8 +7,8 @@ from suite_support import departures_of, result, scores_of
 
 from humboldt.errors import UsageError
 from humboldt.suites import suites
-from humboldt.suites.base import Experiment, Request
 from humboldt.suites.bliss.problem import NextSymbol
+from humboldt.suites.experiments import Experiment, Request
 from humboldt.suites.reading import tables
 
 SUITE = suites.get("bliss")

@@ -11,8 +11,8 @@ from humboldt.errors import Interrupted
 from humboldt.events import Silent
 from humboldt.store import State
 from humboldt.suites import suites
-from humboldt.suites.base import Experiment, Request
 from humboldt.suites.bliss.problem import NextSymbol
+from humboldt.suites.experiments import Experiment, Request
 from humboldt.suites.reading import tables
 from humboldt.training.engines.jax import make_ensemble
 from humboldt.training.ensemble.predictor import EnsemblePredictor

@@ -7,8 +7,8 @@ from suite_support import departures_of
 
 from humboldt.errors import UsageError
 from humboldt.suites import suites
-from humboldt.suites.base import Experiment, Request
 from humboldt.suites.chomsky.protocol import LengthGeneralisation
+from humboldt.suites.experiments import Experiment, Request
 
 SUITE = suites.get("chomsky")
 

@@ -13,10 +13,10 @@ from humboldt.identity import Training
 from humboldt.languages import Batch
 from humboldt.store import State, Written
 from humboldt.suites import suites
-from humboldt.suites.base import Experiment, Request, Scoring
 from humboldt.suites.capabilities import OffersData
 from humboldt.suites.chomsky import Chomsky
 from humboldt.suites.chomsky.problem import Transduction
+from humboldt.suites.experiments import Experiment, Request, Scoring
 from humboldt.suites.reading import tables
 from humboldt.training.base import AbstractPredictor
 

@@ -7,7 +7,7 @@ from suite_support import departures_of, result, scores_of
 
 from humboldt.store import Scores, State
 from humboldt.suites import suites
-from humboldt.suites.base import Experiment, Request
+from humboldt.suites.experiments import Experiment, Request
 from humboldt.suites.reading import records, tables
 
 SUITE = suites.get("chomsky")

@@ -86,6 +86,19 @@ def test_a_batch_has_at_most_so_many_tokens():
     assert whole == len(one.splits.train)
 
 
+@pytest.mark.parametrize("toolkit", ["opennmt", "fairseq"])  # whose sources end with a mark
+def test_long_items_can_be_left_out_of_training(toolkit: str):
+    one = problem(toolkit=toolkit, longest_item=12)
+    seen = Counter(
+        (source.removesuffix(" $"), target)
+        for step in range(one.steps_per_epoch)
+        for source, target in read_back(one, step)
+    )
+    short = [pair for pair in one.splits.train if all(text.count(" ") < 12 for text in pair)]
+    assert seen == Counter(short) and 0 < len(short) < len(one.splits.train)
+    assert problem(toolkit=toolkit).buckets == one.buckets
+
+
 def test_the_validation_set_is_read_once():
     one = problem()
     items = np.concatenate([items for items, _ in one.validation_batches()])

@@ -14,7 +14,7 @@ from humboldt.languages import Batch
 from humboldt.languages.pcfg_set import num_functions, string_arguments
 from humboldt.measures.pcfg_set import Unrolled, unroll
 from humboldt.suites import suites
-from humboldt.suites.base import Experiment, Request, Scored, Scoring
+from humboldt.suites.experiments import Experiment, Request, Scored, Scoring
 from humboldt.suites.pcfg_set import PcfgSet
 from humboldt.suites.pcfg_set.problem import Expressions
 from humboldt.training.base import AbstractPredictor

@@ -7,7 +7,7 @@ from suite_support import result, scores_of
 
 from humboldt.store import Scores
 from humboldt.suites import suites
-from humboldt.suites.base import Request
+from humboldt.suites.experiments import Request
 from humboldt.suites.reading import records, tables
 
 SUITE = suites.get("pcfg_set")

@@ -10,8 +10,8 @@ from humboldt.errors import Interrupted, UsageError
 from humboldt.languages.syntax import draw_split
 from humboldt.store import State
 from humboldt.suites import suites
-from humboldt.suites.base import Experiment, Request
 from humboldt.suites.capabilities import OffersData
+from humboldt.suites.experiments import Experiment, Request
 from humboldt.suites.reading import tables
 from humboldt.suites.syntax.protocol import PseudoLanguages
 

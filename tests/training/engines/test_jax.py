@@ -110,6 +110,8 @@ def test_an_estimate_does_not_train():
     assert predictor.num_members == 3 and seconds > 0
     _, same = ENGINE.sample(job(3))
     assert same == pytest.approx(seconds)  # measured once
+    thrice = ENGINE.known_seconds(job(3), times=3)
+    assert thrice is not None and seconds < thrice < 3 * seconds  # compiled once
 
 
 def test_the_environment_names_the_device():

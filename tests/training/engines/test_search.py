@@ -16,8 +16,8 @@ from humboldt.mdl.proofs import Proved, prove
 from humboldt.measures.bliss import evaluate
 from humboldt.store import State
 from humboldt.suites import suites
-from humboldt.suites.base import Experiment, Request, Scoring
 from humboldt.suites.bliss.problem import NextSymbol
+from humboldt.suites.experiments import Experiment, Request, Scoring
 from humboldt.suites.reading import tables
 from humboldt.training.base import Job, engines
 from humboldt.training.engines.search import SearchPredictor, corpus_trie

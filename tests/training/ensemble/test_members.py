@@ -21,7 +21,7 @@ from humboldt.events import Silent
 from humboldt.models.rnn import RNN
 from humboldt.training.base import MemberRecipe, Recipe
 from humboldt.training.ensemble.evaluate import evaluate
-from humboldt.training.ensemble.members import static_part
+from humboldt.training.ensemble.members import outline
 from humboldt.training.ensemble.train import Ensemble
 
 TESTS = Path(__file__).parents[2]
@@ -41,7 +41,7 @@ def outcome() -> list:
         with tempfile.TemporaryDirectory() as folder:
             trained = ensemble.train(Checkpoints(Path(folder)), Silent())
         (correct,) = evaluate(trained.weights, trained.static, iter([Parity().batch(1000)]))
-        learners, _ = ensemble.advance(ensemble.fresh().learners, ensemble.chunk(0))
+        learners, _ = ensemble.advance(ensemble.fresh().learners, ensemble.chunk(0, ensemble.call_steps))
         spread = len(jax.tree.leaves(learners.weights)[0].sharding.device_set)
         numbers += [spread, trained.loss.tolist(), correct.tolist()]
     return numbers
@@ -88,8 +88,8 @@ class _Lazy(eqx.Module):
 @pytest.mark.parametrize("model", [build, _Shifted, _Lazy])
 def test_the_part_that_is_not_weights_is_that_of_a_model_that_was_built(model):
     weights, static = eqx.partition(model(jax.random.key(0)), eqx.is_inexact_array)
-    assert eqx.tree_equal(static_part(model), static) is not False
-    assert eqx.tree_equal(eqx.combine(weights, static_part(model)), model(jax.random.key(0)))
+    assert eqx.tree_equal(outline(model)[0], static) is not False
+    assert eqx.tree_equal(eqx.combine(weights, outline(model)[0]), model(jax.random.key(0)))
 
 
 def test_stand_ins_have_the_shapes_of_fresh_members():

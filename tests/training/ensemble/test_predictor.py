@@ -119,3 +119,21 @@ def test_sequence_to_sequence_members_told_the_symbols_before(name: str):
             assert nats[member, row] == pytest.approx(
                 -sum(float(logs[t, batch.targets[row, t]]) for t in real), rel=1e-4
             )
+
+
+@pytest.mark.parametrize("name", ["lstm_s2s", "cnn_s2s"])
+def test_members_write_the_same_side_by_side_as_in_turn(name: str, monkeypatch: pytest.MonkeyPatch):
+    """On an accelerator all members write at once. The number of symbols is part of a program, hence the other one."""
+    spec, problem = models.get(name)(**models.get(name).tiny), Copying()
+
+    def build(key: jax.Array):
+        model = spec.build(3, 4, num_symbols=2, key=key)
+        return jax.tree.map(lambda x: 3 * x if eqx.is_inexact_array(x) else x, model)  # so that outputs differ
+
+    _, static = eqx.partition(build(jax.random.key(0)), eqx.is_inexact_array)
+    members = EnsemblePredictor(stack_weights(build, [4, 5, 6]), static, problem)
+    in_turn = members.outputs(problem.batch(0), 7)
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    at_once = members.outputs(problem.batch(0), 8)
+    assert at_once.shape == (3, 3, 8) and len({row.tobytes() for row in in_turn.reshape(9, 7)}) > 1
+    np.testing.assert_array_equal(at_once[..., :7], in_turn)

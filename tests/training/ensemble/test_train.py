@@ -15,9 +15,11 @@ from training_support import Parity
 from humboldt.checkpoints import Checkpoints
 from humboldt.errors import Interrupted
 from humboldt.events import Progress
+from humboldt.languages import Batch
 from humboldt.models.rnn import RNN
 from humboldt.training.base import MemberRecipe, Milestone, Recipe, Schedule
 from humboldt.training.ensemble import train as module
+from humboldt.training.ensemble.members import outline
 from humboldt.training.ensemble.steps import train_chunk
 from humboldt.training.ensemble.train import Ensemble, TrainedEnsemble
 from humboldt.training.spans import spans
@@ -104,6 +106,50 @@ def test_a_resumed_run_is_bit_identical(together: TrainedEnsemble, tmp_path: Pat
     assert eqx.tree_equal(together.weights, resumed.weights)
     np.testing.assert_array_equal(together.loss, resumed.loss)
     np.testing.assert_array_equal(together.accuracy, resumed.accuracy)
+
+
+@pytest.mark.parametrize(("steps", "questions"), [(2, 0), (2, 70), (33, 1), (33, 4)])
+def test_short_calls_change_nothing_and_can_be_stopped_in_between(
+    together: TrainedEnsemble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int, questions: int
+):
+    monkeypatch.setattr(Ensemble, "_steps_of_a_call", lambda self, numbers: steps)
+    with pytest.raises(Interrupted):
+        ensemble(MEMBERS).train(Checkpoints(tmp_path), Recording(stop_after=questions))
+    sink = Recording()
+    resumed = ensemble(MEMBERS).train(Checkpoints(tmp_path), sink)
+    first = next(event for event in sink.events if isinstance(event, Progress))
+    span, within = divmod(questions + 2, -(-100 // steps))  # the call after the one that was stopped
+    assert first.done == 100 * span + min(steps * within, 100)
+    assert eqx.tree_equal(together.weights, resumed.weights)
+    np.testing.assert_array_equal(together.loss, resumed.loss)
+    np.testing.assert_array_equal(together.accuracy, resumed.accuracy)
+
+
+def test_a_machine_with_calls_of_another_length_goes_on(
+    together: TrainedEnsemble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A checkpoint that was written on a CPU may be read beside a GPU."""
+    for steps, questions in ((33, 4), (7, 2)):  # stopped after 133 steps, then after 154
+        monkeypatch.setattr(Ensemble, "_steps_of_a_call", lambda self, numbers, steps=steps: steps)
+        with pytest.raises(Interrupted):
+            ensemble(MEMBERS).train(Checkpoints(tmp_path), Recording(stop_after=questions))
+    assert Checkpoints(tmp_path).latest().done == 154
+    monkeypatch.undo()
+    resumed = train(tmp_path, MEMBERS)
+    assert eqx.tree_equal(together.weights, resumed.weights)
+    np.testing.assert_array_equal(together.loss, resumed.loss)
+
+
+def test_calls_are_short_where_there_is_much_to_compute(monkeypatch: pytest.MonkeyPatch):
+    assert ensemble(MEMBERS).call_steps == 100 and ensemble(MEMBERS, steps=1).call_steps == 1
+    operations = 6 * 114 * 4 * np.mean([Parity().batch(i).tokens.size for i in range(0, STEPS, 58)])
+    monkeypatch.setattr(module, "SPEED", {"cpu": operations})  # then a step takes a second
+    assert outline(build)[1] == 114  # 3 x 8 + 8 and 8 x 8 to the hidden units, 8 x 2 + 2 to the output
+    assert [ensemble(MEMBERS).call_steps, ensemble(MEMBERS[:2]).call_steps, ensemble(MEMBERS * 10).call_steps] == [
+        10,
+        20,
+        module.FEWEST_STEPS,
+    ]
 
 
 def test_a_damaged_checkpoint_falls_back_to_the_one_before(together: TrainedEnsemble, tmp_path: Path):
@@ -267,3 +313,28 @@ def test_a_member_that_never_has_a_score_keeps_its_last_weights(together: Traine
     )
     for a, b in zip(weights(found, 1), weights(together, 1), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+class Filled(Parity):
+    """In its long batches three rows count; the others are filling, which has a weight here, to see who reads it."""
+
+    buckets, rows = (4, 13), (8, 3)
+
+
+class Unweighted(Parity):
+    """The same, but the filling has no weight."""
+
+    buckets = Filled.buckets
+
+    def batch(self, step: int) -> Batch:
+        batch = super().batch(step)
+        return batch if batch.time <= 4 else replace(batch, weight=(np.arange(8) < 3).astype(np.float32))
+
+
+def test_what_a_batch_is_filled_up_with_is_not_computed(tmp_path: Path):
+    cut, unweighted, whole = (
+        train(tmp_path / str(i), MEMBERS[:1], problem=problem)
+        for i, problem in enumerate((Filled(), Unweighted(), Parity()))
+    )
+    assert_close(weights(cut, 0), weights(unweighted, 0))
+    assert not np.allclose(cut.loss, whole.loss, rtol=1e-2)
