@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from _record import report
 
-from humboldt.report_command import write_report
+from humboldt.commands.report import write_report
 from humboldt.store import ScoredMember, State, Store, TrainedMember
 from humboldt.suites import suites
 from humboldt.suites.reading import upgrade

@@ -18,6 +18,7 @@ from kept_support import fill
 from suite_support import write_schema_1
 
 from humboldt import cli
+from humboldt.commands.run import demo_studies
 from humboldt.settings import parse_assignments
 from humboldt.suites import suites
 
@@ -152,6 +153,11 @@ def test_two_commands_may_share_a_folder_and_the_work(uninterrupted: Path, tmp_p
 def test_python_minus_m_is_the_same_command():
     done = subprocess.run([*HUMBOLDT, "--help"], capture_output=True, text=True)
     assert done.returncode == 0 and "Usage" in done.stdout and "run" in done.stdout
+
+
+def test_no_line_of_help_is_cut(call: Call, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert call("--help").out.count("...") == 1  # [ARGS]...
 
 
 def test_help_imports_neither_jax_nor_rich():
@@ -424,6 +430,6 @@ def test_assignments():
 
 
 def test_the_demo_has_something_of_every_suite(tmp_path: Path):
-    studies = cli.demo_studies(tmp_path)
+    studies = demo_studies(tmp_path)
     assert [study.suite.name for study in studies] == suites.names()
     assert all(study.experiments for study in studies)

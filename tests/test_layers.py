@@ -69,38 +69,17 @@ ALLOWED: dict[str, set[str]] = {
     "planning": {"errors", "report", "study", "suites"},
     "_progress": {"events", "report"},
     "page": {*BOTTOM, "inspection", "kept", "measures", "report", "store", "suites"},  # draws networks when called
-    "report_command": {"errors", "plugins", "report", "suites"},  # the page, it imports when it is called
-    "prove_command": {"errors"},  # the prover, it imports when it is called
     "batching": {*BOTTOM, "languages", "plugins", "suites", "training"},
     "language_models": {"errors", "suites"},
     "model_check": {*BOTTOM, "batching", "languages", "measures", "report", "scoring", "suites", "training"},
     "export": {*BOTTOM, "languages", "plugins", "scoring", "suites"},
-    "export_command": {"errors", "export", "plugins", "settings"},
-    "score_command": {*BOTTOM, "plugins", "scoring", "suites"},
     "scoring": {*BOTTOM, "languages", "plugins", "report", "store", "suites"},
-    "cli": {
+    "commands": {  # page and prover are imported when they are called
         *BOTTOM,
-        *(
-            "_progress",
-            "cluster",
-            "execution",
-            "listing",
-            "kept",
-            "merging",
-            "planning",
-            "export_command",
-            "model_check",
-            "outside_models",
-            "plugins",
-            "prove_command",
-            "report",
-            "report_command",
-            "score_command",
-            "store",
-            "study",
-            "suites",
-        ),
+        *("_progress", "cluster", "execution", "export", "kept", "listing", "merging", "model_check", "outside_models"),
+        *("planning", "plugins", "report", "scoring", "store", "study", "suites"),
     },
+    "cli": {"commands", "errors", "plugins"},
 }
 TOP = {"__init__", "__main__"}
 HEAVY = {"jax", "jaxlib", "equinox", "optax", "jaxtyping", "ray", "torch", "altair", "jinja2", "vl_convert"}

@@ -7,6 +7,7 @@ import pytest
 from kept_support import fill
 
 import humboldt
+from humboldt.commands.report import write_report
 from humboldt.errors import UsageError
 from humboldt.inspection import Inspection
 from humboldt.internals import Internal
@@ -14,7 +15,6 @@ from humboldt.kept import kept_members
 from humboldt.page import inside
 from humboldt.page.inside import draw, figures_of, look_inside
 from humboldt.report.figures import Figure, Kind
-from humboldt.report_command import write_report
 from humboldt.suites import suites
 from humboldt.suites.capabilities import OffersWrongStrings
 

@@ -7,12 +7,12 @@ import pytest
 from page_support import HOSTILE, STORE, results, small_page
 
 import humboldt
+from humboldt.commands.report import all_figures
 from humboldt.page import charts
 from humboldt.page.collect import Page, collect
 from humboldt.page.write import html
 from humboldt.report.figures import Drawing, Figure
 from humboldt.report.tables import Number
-from humboldt.report_command import all_figures
 from humboldt.store import Scores, State
 from humboldt.suites import suites
 from humboldt.suites.cells import cells_of

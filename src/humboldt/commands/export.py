@@ -1,10 +1,11 @@
-"""The command `humboldt export`: our tasks for other people's programs."""
+"""`humboldt export`: our tasks for other people's programs."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from humboldt.commands.options import Plugins, Settings
 from humboldt.errors import unknown_name
 from humboldt.export import export_lm_eval
 from humboldt.plugins import load_files
@@ -25,8 +26,8 @@ def export(
     shots: Annotated[int, typer.Option(min=0, help="How many training examples a prompt has.")] = 8,
     end: Annotated[str, typer.Option(help="What ends a string in minimal pairs. Default: a new line.")] = "\n",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the strings of training.")] = 0,
-    set_: Annotated[list[str], typer.Option("--set", help="key=value; may be repeated.", metavar="KEY=VALUE")] = [],  # noqa: B006
-    plugin: Annotated[list[Path], typer.Option("--plugin", help="A Python file that adds suites or tasks.")] = [],  # noqa: B006
+    set_: Settings = [],  # noqa: B006
+    plugin: Plugins = [],  # noqa: B006
 ) -> None:
     """Write our tasks as files for another program; print their names."""
     load_files(plugin)

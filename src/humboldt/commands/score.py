@@ -1,4 +1,4 @@
-"""The command `humboldt score`: anybody's predictions, scored without any framework."""
+"""`humboldt score`: anybody's predictions, scored without any framework."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from humboldt.commands.options import Plugins, Settings
 from humboldt.errors import UsageError, unknown_name
 from humboldt.plugins import load_files
 from humboldt.scoring import score as score_model
@@ -26,13 +27,13 @@ def score(
         str | None, typer.Option(help="The split of the file, for suites with several splits (syntax).")
     ] = None,
     preset: Annotated[str, typer.Option(help="The preset of the test strings: paper or quick.")] = "paper",
-    set_: Annotated[list[str], typer.Option("--set", help="key=value; may be repeated.", metavar="KEY=VALUE")] = [],  # noqa: B006
+    set_: Settings = [],  # noqa: B006
     name: Annotated[
         str | None, typer.Option(help="The name of the model in tables. Default: the name of the file.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="With --out: the seed of the first file.")] = 0,
     out: Annotated[Path | None, typer.Option(help="A folder with results; the scores are added to it.")] = None,
-    plugin: Annotated[list[Path], typer.Option("--plugin", help="A Python file that adds suites.")] = [],  # noqa: B006
+    plugin: Plugins = [],  # noqa: B006
 ) -> None:
     """Score anybody's predictions; print JSON."""
     load_files(plugin)

@@ -1,4 +1,4 @@
-"""`humboldt report` and `humboldt plot`: results as a page, and one figure of it as a file."""
+"""`humboldt report`, `plot` and `archive`: results as a page, one figure of it as a file, all members as lines."""
 
 import shlex
 import sys
@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from humboldt.commands.options import Folder, Plugins
 from humboldt.errors import UsageError, unknown_name
 from humboldt.plugins import load_files
 from humboldt.report.figures import AnyFigure
@@ -16,8 +17,6 @@ from humboldt.suites.cells import sort_results
 from humboldt.suites.exports import as_lines, exported, read_records
 from humboldt.suites.reading import stored
 
-Folder = Annotated[Path, typer.Argument(help="A folder with results.", metavar="DIR")]
-Plugins = Annotated[list[Path], typer.Option("--plugin", help="A Python file that adds tasks, models or suites.")]
 INSIDE = 4  # kept members that a page looks into, unless somebody asks for more
 
 
@@ -27,7 +26,7 @@ def report(
     inside: Annotated[int, typer.Option(min=0, help="How many kept members to look into (needs JAX).")] = INSIDE,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """Write one self-contained HTML page: tables beside the papers', figures, where every number comes from."""
+    """Write results as one HTML page: tables, figures, and settings."""
     load_files(plugin)
     path = write_report(folder, output, inside=inside)
     print(path)
@@ -93,7 +92,10 @@ def archive(
     suite: Annotated[str | None, typer.Option(help="Only this suite.")] = None,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """Write the results of every member as lines of JSON, which can be kept, compared and shown again."""
+    """Write the results of every member as lines of JSON.
+
+    These can be kept, compared and shown again.
+    """
     load_files(plugin)
     if suite is not None:
         suites.get(suite)

@@ -6,7 +6,9 @@ import pytest
 from page_support import STORE
 from typer.testing import CliRunner
 
-from humboldt import cli, report_command
+from humboldt import cli
+from humboldt.commands import run as running
+from humboldt.commands.report import write_report
 from humboldt.errors import MissingExtra, UsageError
 from humboldt.suites.reading import stored
 
@@ -86,16 +88,16 @@ def test_a_demo_without_the_extra_ends_with_a_hint(monkeypatch: pytest.MonkeyPat
     def lacking(folder: Path) -> Path:
         raise MissingExtra("altair")
 
-    monkeypatch.setattr(cli, "suites", type("None", (), {"names": staticmethod(list)}))
-    monkeypatch.setattr(cli, "write_report", lacking)
-    cli.demo(Path("out"))
+    monkeypatch.setattr(running, "suites", type("None", (), {"names": staticmethod(list)}))
+    monkeypatch.setattr(running, "write_report", lacking)
+    running.demo(Path("out"))
     assert "pip install 'humboldt[report]', then humboldt report out" in capsys.readouterr().err
-    monkeypatch.setattr(cli, "write_report", lambda folder: folder / "report.html")
-    cli.demo(Path("out"))
+    monkeypatch.setattr(running, "write_report", lambda folder: folder / "report.html")
+    running.demo(Path("out"))
     assert "`out/report.html`. Open it in a browser." in capsys.readouterr().err
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(__import__("sys").modules, "altair", None)
     with pytest.raises(MissingExtra, match=r"humboldt\[report\]"):
-        report_command.write_report(STORE, Path("unused.html"), inside=0)
+        write_report(STORE, Path("unused.html"), inside=0)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from humboldt.commands.options import AsRecords
 from humboldt.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:  # imported when it is asked for: Numba takes a while to load
@@ -24,12 +25,12 @@ def prove(
     check: Annotated[
         Path | None, typer.Option(help="Prove nothing; check this certificate.", metavar="CERTIFICATE")
     ] = None,
-    as_record: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_record: AsRecords = False,
 ) -> None:
-    """Prove or refute that a network is right about every string of a language. Exit 1 if it is not proved.
+    """Prove or refute that a network is right about every string.
 
     Proved: right about all strings, in real arithmetic; the certificate has been checked. Refuted: the shortest string
-    that it gets wrong. Unknown: which unit, after which letter, the method does not cover.
+    that it gets wrong. Unknown: which unit, after which letter, the method does not cover. Exit 1 if it is not proved.
     """
     if check is not None and certificate is not None:
         raise UsageError("--check and --certificate were both given: one reads a certificate, one writes it. Give one.")

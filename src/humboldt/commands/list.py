@@ -1,0 +1,44 @@
+"""`humboldt list`: what there is."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from humboldt import listing
+from humboldt.commands.options import AsRecords, Plugins
+from humboldt.errors import UsageError
+from humboldt.plugins import load_files
+from humboldt.report.tables import as_json
+from humboldt.suites import suites
+
+
+class Listing(StrEnum):
+    """What can be listed."""
+
+    SUITES = "suites"
+    TASKS = "tasks"
+    MODELS = "models"
+    SETTINGS = "settings"
+
+
+def list_(
+    what: Annotated[Listing, typer.Argument(help="suites, tasks, models or settings.")] = Listing.SUITES,
+    suite: Annotated[str | None, typer.Argument(help="Only this suite.")] = None,
+    task: Annotated[str | None, typer.Option(help="With settings: those of this task.")] = None,
+    model: Annotated[str | None, typer.Option(help="With settings: those of this model.")] = None,
+    as_records: AsRecords = False,
+    plugin: Plugins = [],  # noqa: B006
+) -> None:
+    """List suites, tasks, models or the settings of a suite."""
+    load_files(plugin)
+    if suite is not None:
+        suites.get(suite)
+    if (task or model) and what is not Listing.SETTINGS:
+        raise UsageError("--task and --model choose among settings. Write e.g. `humboldt list settings chomsky`.")
+    if what is Listing.SETTINGS:
+        found = listing.list_settings(listing.needed_suite(suite), task, model)
+    else:
+        found = {"suites": listing.list_suites, "tasks": listing.list_tasks, "models": listing.list_models}[what]()
+        found = [one for one in found if suite in (None, one.get("suite", one["name"]))]
+    print(as_json(found) if as_records else f"{listing.as_text(what, found)}\n", end="")

@@ -1,0 +1,64 @@
+"""Options that several commands have, and what a shell completes them with."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from humboldt.errors import UsageError
+from humboldt.suites import suites
+
+
+def folder(text: str) -> Path:
+    """The path of a folder, which has a name."""
+    if not text:
+        raise UsageError("--out '': an empty name is no folder. Give a path, e.g. --out results.")
+    return Path(text)
+
+
+def _complete_suite() -> list[str]:
+    return suites.names()
+
+
+def _names_of(kind: str, context: typer.Context) -> list[str]:
+    """Of the suite that was typed before, or of all."""
+    typed: str = context.params.get("suite") or ""
+    chosen_suites = [typed] if typed in suites else suites.names()
+    return [name for suite in chosen_suites for name in getattr(suites.get(suite), kind)()]
+
+
+def _complete_task(ctx: typer.Context) -> list[str]:
+    return _names_of("tasks", ctx)
+
+
+def _complete_model(ctx: typer.Context) -> list[str]:
+    return _names_of("models", ctx)
+
+
+def _complete_preset() -> list[str]:
+    return list(dict.fromkeys(preset for name in suites.names() for preset in suites.get(name).presets))
+
+
+Folder = Annotated[Path, typer.Argument(help="A folder with results.", metavar="DIR")]
+Out = Annotated[Path, typer.Option("--out", help="Folder for results and checkpoints.", parser=folder, metavar="DIR")]
+Settings = Annotated[
+    list[str], typer.Option("--set", help="Change a setting: key=value; may be repeated.", metavar="KEY=VALUE")
+]
+SuiteName = Annotated[str, typer.Argument(help="The suite, e.g. chomsky.", autocompletion=_complete_suite)]
+TaskNames = Annotated[
+    list[str],
+    typer.Option("--task", help="A task; may be repeated. Default: the preset's.", autocompletion=_complete_task),
+]
+ModelNames = Annotated[
+    list[str],
+    typer.Option(
+        "--model",
+        help="A model, or your own as my_file.py:MyGRU; may be repeated. Default: the preset's.",
+        autocompletion=_complete_model,
+    ),
+]
+PresetName = Annotated[str, typer.Option("--preset", help="quick or paper.", autocompletion=_complete_preset)]
+Seeds = Annotated[int | None, typer.Option("--seeds", help="Seeds per experiment. Default: the preset's.")]
+NoEstimate = Annotated[bool, typer.Option("--no-estimate", help="Do not measure how long it will take.")]
+Plugins = Annotated[list[Path], typer.Option("--plugin", help="A Python file that adds tasks, models or suites.")]
+AsRecords = Annotated[bool, typer.Option("--json", help="Print JSON.")]

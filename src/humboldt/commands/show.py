@@ -1,0 +1,73 @@
+"""`humboldt show`: results as tables, records or rows."""
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from humboldt.commands.options import Folder, Plugins
+from humboldt.errors import UsageError
+from humboldt.plugins import load_files
+from humboldt.report.tables import Table, as_csv, as_json, as_text, write_records
+from humboldt.report.words import counted
+from humboldt.store import Store
+from humboldt.suites import suites
+from humboldt.suites.long_form import curve_rows, member_rows
+from humboldt.suites.reading import chosen, stored, unknown_suite_tables
+from humboldt.suites.reading import records as records_of
+from humboldt.suites.reading import tables as tables_of
+
+
+def show(
+    folder: Folder,
+    suite: Annotated[str | None, typer.Option(help="Only this suite.")] = None,
+    task: Annotated[list[str], typer.Option(help="Only this task; may be repeated.")] = [],  # noqa: B006
+    model: Annotated[list[str], typer.Option(help="Only this model; may be repeated.")] = [],  # noqa: B006
+    preset: Annotated[str | None, typer.Option(help="Only results of this preset, with or without changes.")] = None,
+    members: Annotated[bool, typer.Option("--members", help="A row for each member: CSV, or --json.")] = False,
+    curves: Annotated[
+        bool, typer.Option("--curves", help="A row for each point of each curve (by length, by step): CSV, or --json.")
+    ] = False,
+    as_records: Annotated[bool, typer.Option("--json", help="Print JSON records.")] = False,
+    as_rows: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    output: Annotated[
+        Path | None, typer.Option(help="Write records to a file: .csv, .json or .parquet.", metavar="FILE")
+    ] = None,
+    failures: Annotated[bool, typer.Option("--failures", help="Print the tracebacks of what failed.")] = False,
+    plugin: Plugins = [],  # noqa: B006
+) -> None:
+    """Show results beside the papers' numbers, in the papers' tables."""
+    if sum([as_records, as_rows, output is not None]) > 1:
+        raise UsageError("Of --json, --csv and --output only one can be given: there is one output. Choose one.")
+    if members and curves:
+        raise UsageError("--members and --curves were both given, but they have different columns. Choose one of them.")
+    load_files(plugin)
+    if suite is not None:
+        suites.get(suite)
+    if failures:
+        told = [f"{f.task} · {f.model} {json.dumps(f.member)}:\n{f.error}" for f in Store.open(folder).failures(suite)]
+        print("\n".join(told) or "Nothing has failed.")
+        return
+    found = chosen(stored(folder, suite), tasks=task, models=model, preset=preset)
+    records, tables = [], list[Table]()
+    for name in dict.fromkeys(scores.training.suite for scores in found):
+        own = [scores for scores in found if scores.training.suite == name]
+        if name not in suites:
+            tables += unknown_suite_tables(name, own)
+            continue
+        records += [asdict(record) for record in records_of(suites.get(name), own)]
+        tables += tables_of(suites.get(name), own)
+    if members or curves:
+        records = member_rows(found) if members else curve_rows(found)
+    if output is not None:
+        write_records(output, records)
+        print(f"{counted(len(records), 'record')} in `{output}`.", file=sys.stderr)
+    elif as_records:
+        print(as_json(records), end="")
+    elif as_rows or members or curves:
+        print(as_csv(records), end="")
+    else:
+        print(as_text(tables) or "No results yet.")
