@@ -19,8 +19,10 @@ from humboldt.outside_models import modules
 from humboldt.suites import suites
 
 # Most of the time of the tests is XLA compiling programs that run once. It reads these flags before it compiles the
-# first one, here and in the processes that tests start.
-QUICK_TO_COMPILE = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+# first one, here and in the processes that tests start. Without fusion emitters a program is compiled in half the time.
+QUICK_TO_COMPILE = (
+    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true --xla_cpu_use_fusion_emitters=false"
+)
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {QUICK_TO_COMPILE}"
 
 # All processes of one run of the tests share what they compile. The first one makes the folder, and removes it.

@@ -10,7 +10,7 @@ import pytest
 from humboldt import cli
 from humboldt.mdl import published_networks
 
-FOUND = Path(__file__).parents[1] / "reproductions" / "bliss" / "mdlrnn"
+FOUND = Path(__file__).parents[2] / "reproductions" / "bliss" / "mdlrnn"
 WRONG = str(FOUND / "an_bn_cn_100_paper_seed_101.json")
 Call = Callable[..., tuple[int, str, str]]
 
