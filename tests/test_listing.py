@@ -2,11 +2,13 @@
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
 from humboldt import listing, settings
 from humboldt.errors import UsageError
+from humboldt.study import plan
 from humboldt.suites import suites
 
 
@@ -51,3 +53,22 @@ def test_lines_fit_the_terminal(monkeypatch: pytest.MonkeyPatch):
     records = {"suites": listing.list_suites(), "tasks": listing.list_tasks(), "models": listing.list_models()}
     for what, found in {**records, "settings": listing.list_settings("chomsky")}.items():
         assert max(map(len, listing.as_text(what, found).splitlines())) <= 72, what
+
+
+@pytest.mark.parametrize("name", suites.names())
+def test_values_are_those_that_a_model_is_trained_with(name: str, tmp_path: Path):
+    """Of each model of the paper, but for what the paper tries several values of."""
+    suite = suites.get(name)
+    for model, contender in suite.contenders.items():
+        listed = [one for one in listing.list_settings(name, suite.printed_tasks[0], model) if "task" not in one["of"]]
+        assert len({one["name"] for one in listed}) == len(listed)
+        values = {one["name"]: one["default"] for one in listed if one["role"] != "each"}
+        experiment = plan(
+            name, tasks=suite.printed_tasks[:1], models=[model], preset="paper", out=tmp_path
+        ).experiments[0]
+        setting = experiment.training.setting
+        for key, value in {**setting, **setting["model"]}.items():
+            follows = any(key in changes for changes in contender.follows.values())
+            if key in ("model", "task") or key in contender.sweep or follows or key not in values:
+                continue
+            assert values[key] == listing._typed(value), (model, key)

@@ -54,24 +54,28 @@ def list_models() -> list[dict[str, Any]]:
 def list_settings(suite_name: str, task: str | None = None, model: str | None = None) -> list[dict[str, Any]]:
     """One record for each setting of a suite, of these of its tasks and models (all of the paper's if none is named).
 
-    The defaults are those of the preset `paper`.
+    The defaults are those of the preset `paper`. What a model changes of the suite's settings stands with the model.
     """
     suite = suites.get(suite_name)
     for kind, name, known in (("task", task, suite.tasks()), ("model", model, suite.models())):
         if name is not None and name not in known:
             raise unknown_name(kind, name, known)
-    found = _fields_of(suite, "suite", suite.protocol)
+    protocol = settings.fields(suite.protocol)
+    changed = suite.contender(model).changes if model else {}
+    found = _records(suite, "suite", [field for field in protocol if field.name not in changed])
     for one in [model] if model else list(suite.contenders):
-        found += _fields_of(suite, f"model {one}", _model_class(suite, one), suite.contender(one).changes)
+        changes = suite.contender(one).changes
+        fields = [*(field for field in protocol if field.name in changes), *settings.fields(_model_class(suite, one))]
+        found += _records(suite, f"model {one}", fields, changes)
     for one in [task] if task else suite.tasks():
-        found += _fields_of(suite, f"task {one}", tasks.get(f"{suite_name}/{one}"))
+        found += _records(suite, f"task {one}", settings.fields(tasks.get(f"{suite_name}/{one}")))
     return found
 
 
-def _fields_of(suite: AbstractSuite, of: str, cls: type, changes: Mapping[str, Any] | None = None) -> list[dict]:
-    return [
-        _record(suite.name, of, field, (changes or {}).get(field.name, field.default)) for field in settings.fields(cls)
-    ]
+def _records(
+    suite: AbstractSuite, of: str, fields: Sequence[Field], changes: Mapping[str, Any] | None = None
+) -> list[dict[str, Any]]:
+    return [_record(suite.name, of, field, (changes or {}).get(field.name, field.default)) for field in fields]
 
 
 def _record(suite: str, of: str, field: Field, default: Any) -> dict[str, Any]:

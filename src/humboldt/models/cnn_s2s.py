@@ -23,9 +23,20 @@ LAYERS = {  # the paper gives no kernel widths: they are fairseq's
 class CNNS2S(AbstractSequenceToSequenceModel):
     """Gated convolutions over the source and over what was written so far; what is left open is as in fairseq 0.9."""
 
-    embedding_size: int = setting(16, "numbers in a word vector", "Kharitonov and Chaabouni, section 4.1", least=1)
+    embedding_size: int = setting(
+        16,
+        "numbers in a word vector",
+        "Kharitonov and Chaabouni, section 4.1: 16; Hupkes et al., section 5.2.2: 512",
+        least=1,
+    )
     hidden_size: int = setting(512, "channels of every layer", "Kharitonov and Chaabouni, section 4.1", least=1)
-    num_layers: int = setting(1, "layers of each half", "Kharitonov and Chaabouni, section 4.1", least=1, most=1_000)
+    num_layers: int = setting(
+        1,
+        "layers of each half",
+        "Kharitonov and Chaabouni, section 4.1: 1; Hupkes et al., section 5.2.2: 15",
+        least=1,
+        most=1_000,
+    )
     kernel_width: int = setting(3, "places that a convolution sees", "Kharitonov and Chaabouni, section 4.1", least=1)
     layers: Literal["alike", "hupkes", "fconv_wmt_en_de"] = setting(
         "alike",

@@ -20,13 +20,26 @@ HIDDEN_LAYER = 512  # units of the layer that fairseq puts between decoder and r
 class LSTMS2S(AbstractSequenceToSequenceModel):
     """An LSTM reads the source, another writes the target; each step is told what the step before put out."""
 
-    embedding_size: int = setting(16, "numbers in a word vector", "Kharitonov and Chaabouni, section 4.1", least=1)
-    hidden_size: int = setting(512, "units of every layer", "Kharitonov and Chaabouni, section 4.1", least=1)
-    num_layers: int = setting(1, "layers of each half", "Kharitonov and Chaabouni, section 4.1", least=1, most=1_000)
+    embedding_size: int = setting(
+        16,
+        "numbers in a word vector",
+        "Kharitonov and Chaabouni, section 4.1: 16; Hupkes et al., section 5.1.2: 512",
+        least=1,
+    )
+    hidden_size: int = setting(
+        512, "units of every layer", "Kharitonov and Chaabouni, section 4.1; Hupkes et al., section 5.1.2", least=1
+    )
+    num_layers: int = setting(
+        1,
+        "layers of each half",
+        "Kharitonov and Chaabouni, section 4.1: 1; Hupkes et al., section 5.1.2: 2",
+        least=1,
+        most=1_000,
+    )
     bidirectional: bool = setting(
         False, "whether the encoder reads both ways, with half of the units each", "Hupkes et al., section 5.1: true"
     )
-    attention: bool = setting(True, "whether the decoder attends to the source", "section 4.1 has both")
+    attention: bool = setting(True, "whether the decoder attends to the source", "Kharitonov and Chaabouni, section 4.1: both")
     toolkit: Toolkit = setting("fairseq", TOOLKIT, "Kharitonov and Chaabouni: fairseq; Hupkes et al.: opennmt")
 
     title: ClassVar[str] = "LSTM-s2s"

@@ -21,15 +21,26 @@ class TransformerS2S(AbstractSequenceToSequenceModel):
     embedding_size: int = setting(
         16,
         "features of a token, shared out among the heads",
-        "Kharitonov and Chaabouni, section 4.1",
+        "Kharitonov and Chaabouni, section 4.1: 16; Hupkes et al., section 5.3.2: 512",
         least=1,
         most=100_000,
     )
     hidden_size: int = setting(
-        512, "units of the feed-forward layers", "Kharitonov and Chaabouni, section 4.1", least=1
+        512,
+        "units of the feed-forward layers",
+        "Kharitonov and Chaabouni, section 4.1: 512; Hupkes et al., section 5.3.2: 2048",
+        least=1,
     )
-    num_layers: int = setting(1, "blocks of each half", "Kharitonov and Chaabouni, section 4.1", least=1, most=1_000)
-    num_heads: int = setting(8, "attention heads", "Kharitonov and Chaabouni, section 4.1", least=1)
+    num_layers: int = setting(
+        1,
+        "blocks of each half",
+        "Kharitonov and Chaabouni, section 4.1: 1; Hupkes et al., section 5.3.2: 6",
+        least=1,
+        most=1_000,
+    )
+    num_heads: int = setting(
+        8, "attention heads", "Kharitonov and Chaabouni, section 4.1; Hupkes et al., section 5.3.2", least=1
+    )
     positions: Literal["sin_cos", "relative"] = setting(
         "sin_cos",
         "sinusoids added to the word vectors, or distances between tokens in attention (Dai et al. 2019)",

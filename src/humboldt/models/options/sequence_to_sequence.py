@@ -16,7 +16,12 @@ TOOLKIT = "what its paper leaves open (initial weights, where dropout is, order 
 class AbstractSequenceToSequenceModel:
     """What all of them have in common. Sizes are those of Kharitonov and Chaabouni (2021)."""
 
-    dropout: float = setting(0.5, "dropout", "Kharitonov and Chaabouni, section 4.1", least=0)
+    dropout: float = setting(
+        0.5,
+        "dropout",
+        "Kharitonov and Chaabouni, section 4.1: 0.5; Hupkes et al.: the toolkits', 0.3 (LSTM) and 0.1",
+        least=0,
+    )
 
     problems: ClassVar[tuple[ProblemKind, ...]] = (ProblemKind.SEQUENCE_TO_SEQUENCE,)
 
