@@ -39,7 +39,9 @@ class LSTMS2S(AbstractSequenceToSequenceModel):
     bidirectional: bool = setting(
         False, "whether the encoder reads both ways, with half of the units each", "Hupkes et al., section 5.1: true"
     )
-    attention: bool = setting(True, "whether the decoder attends to the source", "Kharitonov and Chaabouni, section 4.1: both")
+    attention: bool = setting(
+        True, "whether the decoder attends to the source", "Kharitonov and Chaabouni, section 4.1: both"
+    )
     toolkit: Toolkit = setting("fairseq", TOOLKIT, "Kharitonov and Chaabouni: fairseq; Hupkes et al.: opennmt")
 
     title: ClassVar[str] = "LSTM-s2s"
