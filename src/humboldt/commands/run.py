@@ -167,7 +167,8 @@ def demo_studies(out: Path) -> list[Study]:
     """What `humboldt demo` runs: of every suite the part that it names."""
     parts = {name: suites.get(name).demo for name in suites.names()}
     return [
-        plan(name, tasks=part.tasks, models=part.models, preset=part.preset, out=out) for name, part in parts.items()
+        plan(name, tasks=part.tasks, models=part.models, preset=part.preset, settings=part.settings, out=out)
+        for name, part in parts.items()
     ]
 
 

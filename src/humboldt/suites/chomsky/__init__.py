@@ -46,7 +46,9 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     contenders = CONTENDERS
     printed_tasks = TASKS
     presets = PRESETS
-    demo = Request(("parity_check", "reverse_string"), ("rnn", "stack_rnn"))
+    demo = Request(
+        ("parity_check", "reverse_string"), ("rnn", "stack_rnn"), settings={"steps": 2500}
+    )  # enough for them
     headline = "score"
     evaluation = ("score", VERSION)
     told = ("autoregressive",)
