@@ -102,10 +102,19 @@ def test_what_is_missing_stands_there_with_its_command(page: Page):
 def test_quick_numbers_are_told_from_the_papers(page: Page):
     kinds = {part.kind: part.badge for section in page.sections for part in section.parts}
     assert kinds == {"changed": "paper's setting with changes", "other": "preset quick with changes"}
-    (bare,) = cells_of(suites.get("chomsky"), [_as_in_the_paper()])
-    from humboldt.page.collect import _kind
 
-    assert _kind(bare) == ("paper", "the paper's setting")
+
+def test_fewer_seeds_are_a_part_of_the_papers_setting():
+    suite, one = suites.get("chomsky"), _as_in_the_paper()
+    all_members = [
+        dataclasses.replace(one.results[0], member=member)
+        for member in suite.paper_members(one.training.task, one.training.model)
+    ]
+    for members, badge in ((all_members[:1], "a part of the paper's setting"), (all_members, "the paper's setting")):
+        page = collect([dataclasses.replace(one, results=tuple(members))], "results")
+        (part,) = (part for section in page.sections for part in section.parts)
+        (seen,) = (seen for _, row in page.overview for networks in row for seen in networks)
+        assert part.badge == seen.badge == badge
 
 
 def _as_in_the_paper() -> Scores:

@@ -211,8 +211,16 @@ def _kind(heading: Heading) -> tuple[str, str]:
     return ("changed", "paper's setting with changes") if heading.changes else ("paper", "the paper's setting")
 
 
-def _part(suite: AbstractSuite, heading: Heading, cells: Sequence[Cell], folder: str, compared: Iterator[int]) -> Part:
+def _kind_of(suite: AbstractSuite, heading: Heading, cells: Sequence[Cell]) -> tuple[str, str]:
+    """The same, of cells under it: with fewer seeds or fewer values of a sweep they are not all that the paper has."""
     kind, badge = _kind(heading)
+    if kind == "paper" and any(not departure.text for departure in departures(suite, parts_of(cells))):
+        return "changed", "a part of the paper's setting"
+    return kind, badge
+
+
+def _part(suite: AbstractSuite, heading: Heading, cells: Sequence[Cell], folder: str, compared: Iterator[int]) -> Part:
+    kind, badge = _kind_of(suite, heading, cells)
     return Part(
         *(str(heading), kind, badge),
         tables=tuple(_grid(suite, heading, table, folder) for table in tables_of(suite, heading, cells)),
@@ -231,16 +239,17 @@ def _overview(suite: AbstractSuite, cells: Mapping[Heading, Sequence[Cell]]) -> 
         own = [(heading, cell) for heading, under in headings for cell in under if cell.model == model]
         if not own:
             continue
-        kind, badge = _kind(own[0][0])
+        first, _ = own[0]
         nearest: dict[tuple[str, str, str], Cell] = {}
         for heading, cell in own:
             place = cell.task, canonical(list(cell.place)), cell.scores[0].evaluation.name
-            if _kind(heading)[0] == kind:
+            if _kind(heading)[0] == _kind(first)[0]:
                 nearest.setdefault(place, cell)
         glance = suite.glance(list(nearest.values()))
         if glance is not None:
             others = len({str(heading) for heading, _ in own} - {str(cell.heading) for cell in nearest.values()})
             more = f"and {counted(others, 'other setting')} below" if others else ""
+            kind, badge = _kind_of(suite, first, list(nearest.values()))
             seen = Seen(suite.contender(model).title, badge, kind, glance, more)
             found.setdefault(suite.family(model), []).append(seen)
     return found
