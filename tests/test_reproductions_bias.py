@@ -98,11 +98,20 @@ def test_scan_is_that_of_the_records():
     ]
     assert {r["members"] for r in found} == {5}
     for learner, *shown in SCAN:
-        own = [r for r in found if suites.get("bias").contender(r["model"]).title == learner]
+        title, _, width = learner.partition(", kernel width ")
+        own = [r for r in found if suites.get("bias").contender(r["model"]).title == title]
+        own = [r for r in own if not width or r["setting"].endswith(f"kernel_width={width}")]
         rules = ("accuracy-comp", "accuracy-mem")
         values = [next(r for r in own if r["measure"] == rule) for rule in rules]
         assert shown == [text for r in values for text in (f"{r['value']:.3f}", f"{r['published']:.2f}")]
     assert len(SCAN) * 2 == len(found)
+    (cnn,) = (
+        e
+        for e in lines("members.jsonl")
+        if e["training"]["model"] == "cnn_s2s" and e["training"]["task"] == "scan_jump"
+    )
+    composed = [result["measures"]["accuracy_comp"] for result in cnn["results"]]
+    assert f"({min(composed):.3f} to {max(composed):.3f} in the five seeds)" in TEXT
 
 
 def test_the_speed_is_on_record():
