@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from humboldt.page.collect import Page, collect
+from humboldt.page.collect import collect
+from humboldt.page.content import Page
 from humboldt.store import Scores
 from humboldt.suites.reading import stored
 

@@ -1,14 +1,15 @@
 """LSTMS2S of Hupkes et al. (2020) once more, in plain PyTorch: a check of our own that shares no code.
 
-    for split in train validation test; do
-        humboldt data pcfg_set task_accuracy --split $split --count 100000 > FOLDER/$split.jsonl
+    for split in train:82622 validation:4860 test:9721; do
+        humboldt data pcfg_set task_accuracy --split ${split%:*} --count ${split#*:} > FOLDER/${split%:*}.jsonl
     done
     python reproductions/pcfg_set/plain_lstm.py FOLDER [--rate 1.0] [--hidden 500] [--longest 50] [--epochs 25]
 
 It follows OpenNMT-py 0.6: an encoder in both directions, input feeding, general attention, all weights uniform within
 ± 0.1, dropout of 0.3 between layers and on the decoder's outputs, SGD on a loss that is summed over symbols and divided
 by the items of the batch, gradients cut at a norm of 5. Batches are sorted by length within pools of 100 of them, as
-there (by that of the target first: then little is computed on padding). With `--bfloat16` products are rounded, which a CPU that knows the format does twice as fast.
+there (but by that of the target first, so that little is computed on padding). With `--bfloat16` products are rounded,
+which a CPU that knows the format does in less time.
 
 A line of JSON for each epoch: share of right symbols of the validation set, told the symbols before (which is how the
 authors chose the epoch), and share of right outputs of its first 1,000 items; a last line for the best epoch's outputs
@@ -114,7 +115,8 @@ def shuffled(items):
     """An epoch: the batches of pools that are sorted by length, in random order."""
     items = random.sample(items, len(items))
     pools = [
-        sorted(items[i : i + BATCH * POOL], key=lambda item: (len(item[1]), len(item[0]))) for i in range(0, len(items), BATCH * POOL)
+        sorted(items[i : i + BATCH * POOL], key=lambda item: (len(item[1]), len(item[0])))
+        for i in range(0, len(items), BATCH * POOL)
     ]
     whole = [pool[i : i + BATCH] for pool in pools for i in range(0, len(pool), BATCH)]
     return random.sample(whole, len(whole))

@@ -9,7 +9,8 @@ from page_support import HOSTILE, STORE, results, small_page
 import humboldt
 from humboldt.commands.report import all_figures
 from humboldt.page import charts
-from humboldt.page.collect import Page, collect
+from humboldt.page.collect import collect
+from humboldt.page.content import Page
 from humboldt.page.write import html
 from humboldt.report.figures import Drawing, Figure
 from humboldt.report.tables import Number
@@ -72,9 +73,9 @@ def test_differences_to_the_paper_are_told(page: Page):
     ],
 )
 def test_how_large_a_difference_is(number: Number, gap: str, level: int):
-    from humboldt.page.collect import _gap
+    from humboldt.page.grids import gap_to_paper
 
-    assert _gap(number) == (gap, level)
+    assert gap_to_paper(number) == (gap, level)
 
 
 def test_every_number_has_its_origin(page: Page):

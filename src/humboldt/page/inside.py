@@ -17,7 +17,7 @@ from humboldt.errors import HumboldtError, MissingExtra, UsageError
 from humboldt.inspection import Inspection, KeptMember
 from humboldt.internals import GROUPS, TIME, Internal
 from humboldt.kept import KeptFile, kept_members
-from humboldt.page.collect import Entry, Grid, Page
+from humboldt.page.content import Entry, Grid, Page
 from humboldt.page.write import Inside, html, write
 from humboldt.report.figures import AnyFigure, Axis, Figure, Kind
 from humboldt.report.words import counted

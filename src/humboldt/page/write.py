@@ -10,7 +10,7 @@ from typing import Any
 
 from humboldt.errors import UsageError, named_extras
 from humboldt.page import charts
-from humboldt.page.collect import Grid, Page, Part, Section
+from humboldt.page.content import Grid, Page, Part, Section
 from humboldt.report.figures import FAMILY, AnyFigure, Drawing, Figure
 
 

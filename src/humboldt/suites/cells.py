@@ -53,6 +53,11 @@ class Cell:
         where = [self.suite, str(self.heading), self.task, self.model, list(self.place)]
         return short_hash([*where, self.scores[0].evaluation.name])
 
+    @property
+    def results(self) -> list[Result]:
+        """Every member, whatever became of it."""
+        return [result for scores in self.scores for result in scores.results]
+
     def finished(self, measure: str) -> list[tuple[float, Training, Result]]:
         """Every member that has the measure, with its value and its training."""
         return [
@@ -64,7 +69,7 @@ class Cell:
 
     def count(self, state: State) -> int:
         """How many members ended so."""
-        return sum(result.state is state for scores in self.scores for result in scores.results)
+        return sum(result.state is state for result in self.results)
 
     def without_score(self) -> str:
         """What stands in a table where no member has a score."""
@@ -73,7 +78,7 @@ class Cell:
 
     def members(self) -> list[Member]:
         """All members."""
-        return [result.member for scores in self.scores for result in scores.results]
+        return [result.member for result in self.results]
 
     def swept(self, training: Training) -> dict[str, Any]:
         """One training's values of what differs between the trainings of the cell."""

@@ -1,0 +1,116 @@
+"""What the numbers of a page are worth: how members are spread, and how far models are apart."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from humboldt.identity import canonical
+from humboldt.measures.statistics import Spread, difference
+from humboldt.page.content import Entry, Grid
+from humboldt.settings import words
+from humboldt.suites.base import AbstractSuite
+from humboldt.suites.cells import Cell, Measured
+
+MOST_COMPARED = 60  # differences between models on a page: each takes some hundredths of a second
+MOST_SPREADS = 600  # rows of statistics on a page
+
+
+def spreads_of(suite: AbstractSuite, cells: Sequence[Cell], compared: Iterator[int]) -> Grid | None:
+    """What a best, a share and a mean are worth: one row for each cell and measure."""
+    rows, left_out = [], 0
+    with_lists = [(cell, found) for cell in cells for found in suite.measured(cell)]
+    fewer = sorted({n for _, found in with_lists for n in found.spread.expected_best})
+    shown = [n for n in fewer if n in (1, 5, 10, 20)] or fewer[:3]
+    rivals = _rivals(with_lists)
+    for cell, found in with_lists[:MOST_SPREADS]:
+        spread = found.spread
+        solved = "–" if spread.solved is None else f"{spread.solved.count} of {spread.solved.total}"
+        if spread.solved is not None:
+            solved += f" ({100 * spread.solved.low:.0f}–{100 * spread.solved.high:.0f}%)"
+        mean = _number(spread.mean) + (f" ± {_number(spread.std)}" if spread.members > 1 else "")
+        if spread.interval is not None:
+            mean += f" [{_number(spread.interval.low)}, {_number(spread.interval.high)}]"
+        rival = rivals[found.setting, found.task or cell.task, canonical(list(cell.place)), found.measure]
+        apart = "–"
+        if rival is found:
+            apart = "highest mean"
+        elif min(len(found.values), len(rival.values)) > 1:
+            if next(compared) < MOST_COMPARED:
+                against = difference(found.values, rival.values)
+                apart = f"{_number(against.mean)} (p {_p(against.p)})"
+            else:
+                left_out += 1
+        place = ", ".join([found.task or cell.task, *map(words, _parts_of_place(cell))])
+        row = [place, suite.contender(cell.model).title, found.measure, f"{_number(spread.best)} of {spread.members}"]
+        row += [solved, *(_number(spread.expected_best.get(n)) for n in shown), mean]
+        row += [_number(spread.interquartile_mean), apart]
+        entries = [Entry(text) for text in row]
+        entries[3] = Entry(row[3], cell.key)
+        rows.append(tuple(entries))
+    if not rows:
+        return None
+    columns = (
+        "Task",
+        "Model",
+        "Measure",
+        "Best of N",
+        "Solved (95% Wilson)",
+        *(f"Best of {n}, expected" for n in shown),
+    )
+    columns = (*columns, "Mean ± deviation [95% bootstrap]", "Interquartile mean", "To the highest mean")
+    notes = [
+        "A best of N grows with N. The expected best of fewer is the mean over all choices of that many of these "
+        "members (unbiased, Tang et al. 2020): compare models at the same number.",
+        "To the highest mean: the difference of the means, two-sided p by permuting who belongs to which model; "
+        "members of two models share nothing, so that nothing is paired.",
+    ]
+    more = len(with_lists) - len(rows)
+    if more > 0:
+        notes.append(f"{more:,} more rows are left out; `humboldt show --json` has all.")
+    if left_out:
+        notes.append(f"{left_out:,} more differences between models are left out.")
+    return Grid("What these numbers are worth", columns, tuple(rows), tuple(notes))
+
+
+def _parts_of_place(cell: Cell) -> list[Any]:
+    return [part for part in cell.place if part not in ((), False, 0, "")]
+
+
+def _rivals(found: Sequence[tuple[Cell, Measured]]) -> dict[tuple[str, str, str, str], Measured]:
+    """For each row of a table, who has the highest mean."""
+    best: dict[tuple[str, str, str, str], Measured] = {}
+    for cell, measured in found:
+        key = measured.setting, measured.task or cell.task, canonical(list(cell.place)), measured.measure
+        if key not in best or measured.spread.mean > best[key].spread.mean:
+            best[key] = measured
+    return best
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3g}"
+
+
+def _p(value: float) -> str:
+    return f"= {value:.3f}" if value >= 0.001 else "< 0.001"
+
+
+def spread_lines(found: Measured) -> dict[str, Any]:
+    """The same of one measure of a cell, as lines of a name and a text."""
+    spread: Spread = found.spread
+    lines = [(f"Best of {spread.members}", _number(spread.best))]
+    if found.published is not None:
+        ours = spread.mean if found.is_mean else spread.best
+        kind = "mean" if found.is_mean else "best"
+        lines.append(("Paper", f"{found.published:g}; our {kind} is {ours - found.published:+.2f} from it"))
+    if spread.solved is not None:
+        low, high = 100 * spread.solved.low, 100 * spread.solved.high
+        lines.append(("Solved", f"{spread.solved.count} of {spread.solved.total} (95% {low:.0f}–{high:.0f}%)"))
+    expected = [f"{_number(value)} of {n}" for n, value in spread.expected_best.items()]
+    if expected:
+        lines.append(("Expected best of fewer", ", ".join(expected)))
+    lines.append(("Mean", f"{_number(spread.mean)} ± {_number(spread.std)}"))
+    if spread.interval is not None:
+        lines.append(("95% bootstrap interval", f"{_number(spread.interval.low)} to {_number(spread.interval.high)}"))
+    lines.append(("Interquartile mean", _number(spread.interquartile_mean)))
+    return {"measure": found.measure, "setting": found.setting, "lines": lines}
