@@ -16,7 +16,8 @@ import numpy as np
 from _record import report
 
 from humboldt.commands.report import write_report
-from humboldt.store import ScoredMember, State, Store, TrainedMember
+from humboldt.results import ScoredMember, State, TrainedMember
+from humboldt.store import Store
 from humboldt.suites import suites
 from humboldt.suites.reading import upgrade
 

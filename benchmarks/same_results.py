@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from humboldt.identity import canonical
-from humboldt.store import State, Store
+from humboldt.results import State
+from humboldt.store import Store
 from humboldt.suites.reading import upgrade
 
 Members = dict[tuple[str, ...], dict[str, Any]]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from humboldt.identity import Evaluation, Training
-from humboldt.store import Result, Scores, State
+from humboldt.results import Result, Scores, State
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.exports import as_lines, exported

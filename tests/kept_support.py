@@ -9,7 +9,8 @@ import jax
 import humboldt
 from humboldt import checkpoints
 from humboldt.mdl import published_networks
-from humboldt.store import ScoredMember, State, Store, TrainedMember, weights_path
+from humboldt.results import ScoredMember, State, TrainedMember
+from humboldt.store import Store, weights_path
 from humboldt.study import Study
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.experiments import Experiment

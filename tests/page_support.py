@@ -4,7 +4,7 @@ from pathlib import Path
 
 from humboldt.page.collect import collect
 from humboldt.page.content import Page
-from humboldt.store import Scores
+from humboldt.results import Scores
 from humboldt.suites.reading import stored
 
 STORE = Path(__file__).parent / "page" / "store"

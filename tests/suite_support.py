@@ -8,7 +8,7 @@ from typing import Any
 from humboldt.events import AbstractSink, Event, Progress, Warned
 from humboldt.execution import Options, Outcome, execute
 from humboldt.identity import Evaluation, Member
-from humboldt.store import Result, Scores, State
+from humboldt.results import Result, Scores, State
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.departures import departures, sentence
 from humboldt.suites.experiments import Experiment

@@ -10,7 +10,8 @@ from suite_support import TINY, Recording
 from humboldt import checkpoints
 from humboldt.errors import Interrupted, UsageError
 from humboldt.execution import Here, Options, Outcome, ScoringFailed, execute, halves
-from humboldt.store import State, weights_path
+from humboldt.results import State
+from humboldt.store import weights_path
 from humboldt.suites import suites
 from humboldt.suites.experiments import Experiment, Request
 

@@ -11,7 +11,8 @@ from humboldt import checkpoints
 from humboldt.errors import UsageError
 from humboldt.models import models
 from humboldt.registry import Entry
-from humboldt.store import State, Store, TrainedMember, weights_path
+from humboldt.results import State, TrainedMember
+from humboldt.store import Store, weights_path
 
 SMALL = {"hidden_size": 4, "learning_rates": (1e-3, 1e-2)}
 

@@ -24,7 +24,7 @@ BOTTOM = {
         "locks",
         "problems",
     ),
-    *("registry", "settings"),
+    *("registry", "results", "settings"),
 }
 KNOWLEDGE = {"languages", "measures", "models", "mdl", "published"}
 ALLOWED: dict[str, set[str]] = {
@@ -39,14 +39,15 @@ ALLOWED: dict[str, set[str]] = {
     "internals": set(),
     "problems": set(),
     "registry": {"errors"},
+    "results": {"identity"},
     "settings": {"errors"},
     "languages": BOTTOM,
     "measures": {*BOTTOM, "languages"},
     "mdl": BOTTOM,
     "models": BOTTOM,
     "published": set(),
-    "store": {"databases", "errors", "identity"},
-    "report": {"errors", "published", "store"},
+    "store": {"databases", "errors", "identity", "results"},
+    "report": {"errors", "published"},
     "outside_models": {*BOTTOM, "models"},
     "training": {*BOTTOM, "languages", "mdl", "models", "outside_models"},
     # Only engines know networks; but a store's results of models from users' own files are to be shown.
@@ -65,10 +66,10 @@ ALLOWED: dict[str, set[str]] = {
     "cluster": {*BOTTOM, "execution", "outside_models", "plugins", "store", "suites", "training"},
     "estimates": {*BOTTOM, "suites", "training"},
     "listing": {*BOTTOM, "languages", "suites"},
-    "merging": {"checkpoints", "databases", "errors", "store"},
+    "merging": {"checkpoints", "databases", "errors", "results", "store"},
     "planning": {"errors", "report", "study", "suites"},
     "_progress": {"events", "report"},
-    "page": {*BOTTOM, "inspection", "kept", "measures", "report", "store", "suites"},  # draws networks when called
+    "page": {*BOTTOM, "inspection", "kept", "measures", "report", "suites"},  # draws networks when called
     "batching": {*BOTTOM, "languages", "plugins", "suites", "training"},
     "language_models": {"errors", "suites"},
     "model_check": {*BOTTOM, "batching", "languages", "measures", "report", "scoring", "suites", "training"},
@@ -179,7 +180,8 @@ def test_listing_planning_and_showing_load_neither_jax_nor_torch(tmp_path: Path)
     code = f"""
 import humboldt
 from pathlib import Path
-from humboldt.store import ScoredMember, State, Store, TrainedMember
+from humboldt.results import ScoredMember, State, TrainedMember
+from humboldt.store import Store
 from humboldt.suites import suites
 from humboldt.suites.reading import upgrade
 for name in suites.names():

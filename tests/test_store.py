@@ -9,18 +9,8 @@ from suite_support import write_schema_1
 
 from humboldt.errors import UsageError
 from humboldt.identity import Evaluation, Training, canonical
-from humboldt.store import (
-    SCHEMA,
-    Done,
-    ScoredMember,
-    State,
-    Store,
-    TrainedMember,
-    Written,
-    as_written,
-    checkpoint_folder,
-    weights_path,
-)
+from humboldt.results import ScoredMember, State, TrainedMember
+from humboldt.store import SCHEMA, Done, Store, Written, as_written, checkpoint_folder, weights_path
 
 TRAINING = Training("chomsky", "parity_check", "rnn", "jax", {"steps": 10, "lengths": [1, 40]}, {"task": 1, "model": 1})
 SCORE = Evaluation("score", {"strings": 5})

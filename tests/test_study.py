@@ -21,7 +21,8 @@ from humboldt.errors import Interrupted, RunError, UsageError
 from humboldt.events import Progress
 from humboldt.locks import Lock
 from humboldt.planning import announce
-from humboldt.store import State, Store, checkpoint_folder, weights_path
+from humboldt.results import State
+from humboldt.store import Store, checkpoint_folder, weights_path
 from humboldt.study import Study, stop_on_interrupt
 from humboldt.suites.reading import upgrade
 

@@ -1,7 +1,7 @@
 """LSTMS2S of Hupkes et al. (2020) once more, in plain PyTorch: a check of our own that shares no code.
 
-    for split in train:82622 validation:4860 test:9721; do
-        humboldt data pcfg_set task_accuracy --split ${split%:*} --count ${split#*:} > FOLDER/${split%:*}.jsonl
+    for split in train validation test; do
+        humboldt data pcfg_set task_accuracy --split $split --output FOLDER/$split.jsonl
     done
     python reproductions/pcfg_set/plain_lstm.py FOLDER [--rate 1.0] [--hidden 500] [--longest 50] [--epochs 25]
 
@@ -150,7 +150,7 @@ def main() -> None:
         for split, pairs in data.items()
     }
     train = [pair for pair in data["train"] if max(map(len, pair)) <= arguments.longest]
-    network = LSTM(*(SPECIALS + len(names) for names in symbols), arguments.hidden).to(device)
+    network = LSTM(SPECIALS + len(symbols[0]), SPECIALS + len(symbols[1]), arguments.hidden).to(device)
     optimiser = torch.optim.SGD(network.parameters(), lr=arguments.rate)
     loss_of = nn.CrossEntropyLoss(ignore_index=PAD, reduction="sum")
     rounding = torch.autocast(device, torch.bfloat16, enabled=arguments.bfloat16)
@@ -172,8 +172,8 @@ def main() -> None:
 
     best, begun = (-1.0, 0, network.state_dict()), time.time()
     for epoch in range(1, arguments.epochs + 1):
-        total = 0.0
-        for step, batch in enumerate(shuffled(train), 1):
+        total, batches = 0.0, shuffled(train)
+        for step, batch in enumerate(batches, 1):
             source, targets = next(in_batches(batch, BATCH, device))
             network.train()
             with rounding:
@@ -189,7 +189,7 @@ def main() -> None:
         told = right_symbols(data["validation"])
         if told > best[0]:
             best = told, epoch, copy.deepcopy(network.state_dict())
-        record = {"epoch": epoch, "loss": round(total / step, 3), "right_symbols": round(told, 4)}
+        record = {"epoch": epoch, "loss": round(total / len(batches), 3), "right_symbols": round(told, 4)}
         record["right_outputs_of_1000"] = right_outputs(data["validation"][:1000])
         print(json.dumps({**record, "seconds": round(time.time() - begun)}), flush=True)
     network.load_state_dict(best[2])

@@ -16,7 +16,8 @@ from humboldt.checkpoints import Checkpoints, begin_attempt, last_attempt
 from humboldt.errors import HumboldtError, is_out_of_memory, named_extras
 from humboldt.events import AbstractSink, Progress, Warned
 from humboldt.identity import Evaluation, Member, canonical
-from humboldt.store import ScoredMember, State, TrainedMember, checkpoint_folder, weights_path
+from humboldt.results import ScoredMember, State, TrainedMember
+from humboldt.store import checkpoint_folder, weights_path
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.experiments import Experiment, Scored, Scoring

@@ -14,8 +14,9 @@ from humboldt.inspection import KeptMember, title
 from humboldt.outside_models import is_reference, register_reference, remember
 from humboldt.plugins import load_installed
 from humboldt.report.words import counted
+from humboldt.results import State
 from humboldt.settings import check_known, fields, plain, typed_value, words
-from humboldt.store import State, Store, weights_path
+from humboldt.store import Store, weights_path
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.reading import upgrade

@@ -16,7 +16,8 @@ import numpy as np
 
 from humboldt import checkpoints, databases
 from humboldt.errors import UsageError
-from humboldt.store import State, Store
+from humboldt.results import State
+from humboldt.store import Store
 
 
 @dataclass(frozen=True)

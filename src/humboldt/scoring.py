@@ -14,8 +14,9 @@ from humboldt.identity import Evaluation, Training, canonical
 from humboldt.languages import ProblemKind
 from humboldt.plugins import load_installed
 from humboldt.report.tables import as_text
+from humboldt.results import Result, ScoredMember, Scores, State, TrainedMember
 from humboldt.settings import fields, words
-from humboldt.store import Result, ScoredMember, Scores, State, Store, TrainedMember
+from humboldt.store import Store
 from humboldt.suites import suites
 from humboldt.suites.base import OUTSIDE, AbstractSuite
 from humboldt.suites.cells import Cell, sort_results

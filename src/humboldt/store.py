@@ -5,9 +5,8 @@ process may read while one writes. A file written by a newer schema, or by anoth
 Settings that were renamed since are upgraded in memory when they are read; the rows stay as they were written.
 """
 
-import enum
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,6 +17,7 @@ from humboldt import databases
 from humboldt.databases import BadCell, json_object, json_value, number, text
 from humboldt.errors import UsageError
 from humboldt.identity import Evaluation, Member, Training, canonical, short_hash
+from humboldt.results import Result, ScoredMember, Scores, State, TrainedMember
 
 SCHEMA = 2
 APPLICATION = 0x48554D42  # "HUMB": tells our files from those of other programs
@@ -61,61 +61,6 @@ CREATE TABLE IF NOT EXISTS scores (
     PRIMARY KEY (evaluation, member)
 );
 """
-
-
-class State(enum.Enum):
-    """How a member ended."""
-
-    FINISHED = "finished"
-    DIVERGED = "diverged"  # its loss or gradient stopped being finite
-    FAILED = "failed"
-
-
-@dataclass(frozen=True)
-class TrainedMember:
-    """What the store keeps of one member's training."""
-
-    member: Member
-    state: State
-    seconds: float = 0.0
-    detail: Mapping[str, Any] = field(default_factory=dict)
-    environment: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class ScoredMember:
-    """What the store keeps of one member under one evaluation."""
-
-    member: Member
-    state: State
-    measures: Mapping[str, float] = field(default_factory=dict)
-    seconds: float = 0.0
-    detail: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.state is not State.FINISHED and self.measures:
-            raise ValueError(f"A {self.state.value} member has no scores, but {dict(self.measures)} was given.")
-
-
-@dataclass(frozen=True)
-class Result:
-    """One member under one evaluation, as tables read it: its training and its scores together."""
-
-    member: Member
-    state: State
-    measures: Mapping[str, float]
-    seconds: float
-    detail: Mapping[str, Any]
-    environment: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Scores:
-    """All members of one training under one evaluation. Members that diverged or failed are among them."""
-
-    training: Training
-    evaluation: Evaluation
-    results: tuple[Result, ...]
 
 
 @dataclass(frozen=True)

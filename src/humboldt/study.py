@@ -26,7 +26,8 @@ from humboldt.outside_models import is_reference, register_reference
 from humboldt.plugins import load_installed
 from humboldt.report.tables import as_text
 from humboldt.report.words import counted, duration, gigabytes
-from humboldt.store import Done, Scores, State, Store, checkpoint_folder, weights_path
+from humboldt.results import Scores, State
+from humboldt.store import Done, Store, checkpoint_folder, weights_path
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.departures import departures, sentence

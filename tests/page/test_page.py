@@ -14,7 +14,7 @@ from humboldt.page.content import Page
 from humboldt.page.write import html
 from humboldt.report.figures import Drawing, Figure
 from humboldt.report.tables import Number
-from humboldt.store import Scores, State
+from humboldt.results import Scores, State
 from humboldt.suites import suites
 from humboldt.suites.cells import cells_of
 from humboldt.suites.experiments import Contender

@@ -2,7 +2,7 @@
 
 from suite_support import result, scores_of
 
-from humboldt.store import State
+from humboldt.results import State
 from humboldt.suites import suites
 from humboldt.suites.cells import heading_of, plain_table, sort_results
 from humboldt.suites.experiments import Experiment, Request

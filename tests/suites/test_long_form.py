@@ -11,7 +11,7 @@ from suite_support import TINY, result
 import humboldt
 from humboldt.errors import UsageError
 from humboldt.report.tables import as_csv, write_records
-from humboldt.store import Scores, State
+from humboldt.results import Scores, State
 from humboldt.suites.long_form import curve_rows, member_rows
 from humboldt.suites.reading import chosen
 

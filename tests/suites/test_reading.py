@@ -9,7 +9,8 @@ from suite_support import TINY, result, scores_of, write_schema_1
 
 import humboldt
 from humboldt.identity import Evaluation, Training
-from humboldt.store import ScoredMember, State, Store, TrainedMember
+from humboldt.results import ScoredMember, State, TrainedMember
+from humboldt.store import Store
 from humboldt.suites import suites
 from humboldt.suites.experiments import Request
 from humboldt.suites.reading import records, tables, unknown_suite_tables, upgrade

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from humboldt.report.tables import as_text
-from humboldt.store import State
+from humboldt.results import State
 from humboldt.suites import suites
 from humboldt.suites.reading import stored, tables
 

@@ -22,7 +22,8 @@ from humboldt.events import Warned
 from humboldt.execution import AbstractExecutor, Options, Outcome, Sinks
 from humboldt.locks import Lock
 from humboldt.plugins import sources
-from humboldt.store import State, TrainedMember, checkpoint_folder
+from humboldt.results import State, TrainedMember
+from humboldt.store import checkpoint_folder
 from humboldt.suites.experiments import Experiment
 from humboldt.training.base import engines
 

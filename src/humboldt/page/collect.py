@@ -14,7 +14,7 @@ from humboldt.page.grids import grid_of, recorded
 from humboldt.page.provenance import provenance_of
 from humboldt.page.spreads import spreads_of
 from humboldt.report.words import counted, duration
-from humboldt.store import Scores, State
+from humboldt.results import Scores, State
 from humboldt.suites import suites
 from humboldt.suites.base import PAPER, AbstractSuite
 from humboldt.suites.cells import Cell, Heading, Sorted, cells_of, order_of, sort_results

@@ -8,7 +8,7 @@ from humboldt.identity import canonical
 from humboldt.page import commands
 from humboldt.page.spreads import spread_lines
 from humboldt.report.words import duration
-from humboldt.store import Result
+from humboldt.results import Result
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.cells import Cell
 from humboldt.suites.departures import departures, sentence

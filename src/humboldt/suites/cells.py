@@ -9,8 +9,8 @@ from humboldt.errors import HumboldtError
 from humboldt.identity import Member, Training, canonical, short_hash
 from humboldt.measures.statistics import Spread, spread
 from humboldt.report.tables import Table
+from humboldt.results import Result, Scores, State
 from humboldt.settings import plain, words
-from humboldt.store import Result, Scores, State
 
 if TYPE_CHECKING:
     from humboldt.suites.base import AbstractSuite

@@ -16,7 +16,8 @@ from typing import Any
 
 from humboldt.errors import UsageError
 from humboldt.identity import Evaluation, Training
-from humboldt.store import Result, Scores, State, Upgrade, Written
+from humboldt.results import Result, Scores, State
+from humboldt.store import Upgrade, Written
 
 INDEX = "exports.json"
 DIGITS = 6  # of measures and details: enough for every table and picture

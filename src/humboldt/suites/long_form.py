@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from humboldt.store import Result, Scores
+from humboldt.results import Result, Scores
 
 AXES = ("steps", "lengths", "epochs")  # what the points of a curve are counted in
 

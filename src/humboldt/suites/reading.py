@@ -8,8 +8,9 @@ from humboldt.errors import HumboldtError, unknown_name
 from humboldt.identity import Evaluation, Training
 from humboldt.outside_models import remember
 from humboldt.report.tables import Record, Table
+from humboldt.results import Scores, State
 from humboldt.settings import words
-from humboldt.store import Scores, State, Store, Written, as_written
+from humboldt.store import Store, Written, as_written
 from humboldt.suites import suites
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.cells import Cell, Heading, Measured, Sorted, plain_table, sort_results

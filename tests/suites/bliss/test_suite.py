@@ -9,7 +9,7 @@ from suite_support import Recording, results_of, run_one, scores_of
 from humboldt.checkpoints import Checkpoints
 from humboldt.errors import Interrupted
 from humboldt.events import Silent
-from humboldt.store import State
+from humboldt.results import State
 from humboldt.suites import suites
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.experiments import Experiment, Request

@@ -2,7 +2,7 @@
 
 from suite_support import result, scores_of
 
-from humboldt.store import Scores, State
+from humboldt.results import Scores, State
 from humboldt.suites import suites
 from humboldt.suites.experiments import Experiment, Request
 from humboldt.suites.reading import records, tables

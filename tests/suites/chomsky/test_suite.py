@@ -11,7 +11,8 @@ from suite_support import TINY, Recording, departures_of, result, results_of, ru
 from humboldt.errors import Interrupted, UsageError
 from humboldt.identity import Training
 from humboldt.languages import Batch
-from humboldt.store import State, Written
+from humboldt.results import State
+from humboldt.store import Written
 from humboldt.suites import suites
 from humboldt.suites.capabilities import OffersData
 from humboldt.suites.chomsky import Chomsky

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from suite_support import departures_of, result, scores_of
 
-from humboldt.store import Scores, State
+from humboldt.results import Scores, State
 from humboldt.suites import suites
 from humboldt.suites.experiments import Experiment, Request
 from humboldt.suites.reading import records, tables

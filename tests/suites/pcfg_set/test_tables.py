@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from suite_support import result, scores_of
 
-from humboldt.store import Scores
+from humboldt.results import Scores
 from humboldt.suites import suites
 from humboldt.suites.experiments import Request
 from humboldt.suites.reading import records, tables

@@ -8,7 +8,7 @@ from suite_support import Recording, results_of, run_one, scores_of
 
 from humboldt.errors import Interrupted, UsageError
 from humboldt.languages.syntax import draw_split
-from humboldt.store import State
+from humboldt.results import State
 from humboldt.suites import suites
 from humboldt.suites.capabilities import OffersData
 from humboldt.suites.experiments import Experiment, Request

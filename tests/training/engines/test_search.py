@@ -14,7 +14,7 @@ from humboldt.events import Silent
 from humboldt.mdl import PAPER_ACTIVATIONS, Network, NetworkStepper, description_length, published_networks, to_svg
 from humboldt.mdl.proofs import Proved, prove
 from humboldt.measures.bliss import evaluate
-from humboldt.store import State
+from humboldt.results import State
 from humboldt.suites import suites
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.experiments import Experiment, Request, Scoring

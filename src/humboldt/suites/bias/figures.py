@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from humboldt.measures.statistics import wilson
 from humboldt.report.figures import AnyFigure, Axis, Figure, Kind
-from humboldt.store import State
+from humboldt.results import State
 from humboldt.suites.bias.tables import Summary, exactly_printed, rules_of, summarise
 from humboldt.suites.cells import Cell, Glance
 from humboldt.suites.plots import mean_and_interval, named

@@ -9,7 +9,7 @@ from humboldt import published
 from humboldt.languages import tasks
 from humboldt.report.tables import Number, Record, Table
 from humboldt.report.words import counted
-from humboldt.store import State
+from humboldt.results import State
 from humboldt.suites.cells import Cell, Heading, order_of
 
 if TYPE_CHECKING:

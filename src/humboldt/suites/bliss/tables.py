@@ -9,7 +9,7 @@ from humboldt import published
 from humboldt.measures.bliss import b_index, sizes
 from humboldt.measures.statistics import share
 from humboldt.report.tables import Number, Record, Table
-from humboldt.store import Result, State
+from humboldt.results import Result, State
 from humboldt.suites.cells import Cell, Heading, Measured
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from humboldt.languages.chomsky._base import AbstractTransduction
 from humboldt.measures.accuracy import Summary, summarise
 from humboldt.report.tables import Missing, Number, Record, Table
 from humboldt.report.words import counted
-from humboldt.store import Result
+from humboldt.results import Result
 from humboldt.suites.cells import Cell, Heading, Measured
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from humboldt import published
 from humboldt.measures.accuracy import summarise
 from humboldt.report.tables import Record
-from humboldt.store import Result
+from humboldt.results import Result
 from humboldt.suites.cells import Cell, Measured
 from humboldt.suites.pcfg_set.protocol import PRINTED_RATE
 

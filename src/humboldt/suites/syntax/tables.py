@@ -7,7 +7,7 @@ from humboldt import published
 from humboldt.measures import accuracy
 from humboldt.report.tables import Missing, Number, Record, Table
 from humboldt.report.words import counted
-from humboldt.store import Result, State
+from humboldt.results import Result, State
 from humboldt.suites.cells import Cell, Heading, Measured, order_of
 
 if TYPE_CHECKING:
