@@ -1,6 +1,7 @@
 """Every number on the page of the bias suite is on record."""
 
 import json
+import statistics
 from dataclasses import asdict
 from typing import Any
 
@@ -120,6 +121,12 @@ def test_the_speed_is_on_record():
     assert record["said"][-1].endswith("1 min 34 s [1 of 1 experiment finished]")
     assert f"and {record['seconds_of_the_experiment']} s for the experiment" in TEXT
     assert f"The whole command took {record['seconds_of_the_command']} s" in TEXT
+    again = record["retrainings"]
+    update, loops = statistics.median(again["milliseconds_per_update"]), again["products_in_the_loops"]
+    assert f"take {update:.1f} ms for an update. {loops['milliseconds_per_update']:.1f} ms of that" in TEXT
+    read = loops["calls"] * loops["bytes_read_by_a_call"] / loops["milliseconds_per_update"] / 1e9
+    assert f"{read:.1f} TB a second" in TEXT
+    assert f"about {update / 1000 * 1500 / 160 * 3000 / 60:.0f} minutes for each LSTM" in TEXT
 
 
 def test_the_records_are_those_of_the_members():
