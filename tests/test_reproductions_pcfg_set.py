@@ -1,6 +1,7 @@
 """Every number on the page of PCFG SET is on record."""
 
 import json
+import re
 import statistics
 from typing import Any
 
@@ -87,6 +88,19 @@ def test_accuracy_by_length_is_that_of_the_members_and_of_the_published_outputs(
             expected += [statistics.mean(ours), statistics.mean(right / theirs["items"] for right in theirs["right"])]
         assert shown == [f"{value:.3f}" for value in expected]
     assert len(rows) == len(authors["transformer"])
+
+
+def test_the_course_at_a_rate_of_one_is_on_record():
+    said = load("reproductions/pcfg_set/rate_one.json")["runs"][0]["said"]
+    found = [re.match(r"training: ([\d,]+)/32,075,.* accuracy ([\d.]+)%$", line) for line in said]
+    shares = {match[1]: float(match[2]) for match in found if match}
+    best = max(shares, key=lambda step: shares[step])
+    for step, words in (
+        ("4,849", "{}% of the symbols are right after {} steps"),
+        (best, "best after {1} steps, with {0}%"),
+        (list(shares)[-1], "worse: {}% after {} of 32,075 steps"),
+    ):
+        assert words.format(shares[step], step) in TEXT
 
 
 def test_long_items_are_as_many_as_the_page_says():
