@@ -101,6 +101,8 @@ def test_the_course_at_a_rate_of_one_is_on_record():
         (list(shares)[-1], "worse: {}% after {} of 32,075 steps"),
     ):
         assert words.format(shares[step], step) in TEXT
+    before, last = (epoch["right_outputs_of_1000"] for epoch in lines("plain_lstm.jsonl")[-2:])
+    assert f"{last} of the first 1,000 validation outputs were right then, {before} an epoch before" in TEXT
 
 
 def test_long_items_are_as_many_as_the_page_says():
