@@ -13,10 +13,10 @@
 #       'bash reproductions/bias/run.sh $OUT lengths' \
 #       'TASKS=productivity MODELS=transformer LIMIT=1400 bash reproductions/pcfg_set/run.sh'
 #
-# Each lane may use its part of the GPU's memory. With less than a program wants, XLA spends minutes on making it smaller
-# before anything is trained: the Transformer of PCFG SET wants 35 GiB, so on an H200 it needs one of three lanes.
-# With NVIDIA's MPS lanes compute at the same time, otherwise in turn. Ensembles of LSTMs that fill the card (description
-# lengths) slow others down: LSTMS2S makes 120 steps a second alone, and 28 beside one of these and two other programs.
+# Each lane may use its part of the GPU's memory. With less than a program wants, XLA tries to make it smaller. The
+# Transformer of PCFG SET wants 35 GiB. With 20 GiB, in three of seven lanes, none had begun to train after five minutes;
+# without a limit one was compiled in two. With NVIDIA's MPS lanes compute at the same time, otherwise in turn. LSTMS2S
+# makes more than 100 steps a second alone, and 28 beside a large ensemble of LSTMs and two other programs.
 set -um # -m: otherwise commands in the background would not notice Ctrl-C
 [ $# -ge 3 ] || { sed -n '2,19s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 export OUT=$1
