@@ -84,12 +84,26 @@ def test_what_fairseq_itself_does_is_on_record():
 
 def test_description_lengths_are_those_of_the_records():
     assert list(CELLS.lengths()) == LENGTHS
+    cells = {tuple(row[:3]) for row in LENGTHS}
+    assert len(cells) == 7 and "of seven cells of Tables 1b to 1d, with 20 to 100 seeds" in TEXT
+    assert {int(row[3]) for row in LENGTHS} == {20, 50, 100}
+    p = {
+        r["model"]: r["value"]
+        for r in load("reproductions/bias/records.json")
+        if (r["task"], r["statistic"], r["measure"][:2]) == ("composition_or_memorization", "p", "L-")
+    }
+    assert f"`mem` in ours (p = {p['lstm_s2s_no_att']:.4f})" in TEXT
+    assert f"in ours (p = {p['lstm_s2s_att']:.2f}, 50 seeds)" in TEXT
+    for cell in cells:  # where the paper stars a rule, it has our lowest length, too
+        rows = [row for row in LENGTHS if tuple(row[:3]) == cell]
+        lowest = min(rows, key=lambda row: float(row[5]))
+        assert all(row == lowest for row in rows if row[7].endswith("*"))
     fitting = {
         r["model"]: r["value"]
         for r in load("reproductions/bias/records.json")
         if (r["measure"], r["statistic"]) == ("L-hierar", "fitting")
     }
-    (shown,) = (row[4] for row in LENGTHS if row[2:4] == ["Transformer", "hierar"])
+    (shown,) = (row[5] for row in LENGTHS if (row[2], row[4]) == ("Transformer", "hierar"))
     assert f"it is {fitting['transformer']:.2f} nats, with them {shown}" in TEXT
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from humboldt.measures.bias import fisher
+from humboldt.published import lookup
 from humboldt.suites import suites
 from humboldt.suites.bias.tables import MAIN_TABLES, SEEDS, Printed, printed, published_number, rules_of, summarise
 from humboldt.suites.cells import sort_results
@@ -84,25 +85,26 @@ def row(share: Share) -> list[str]:
 
 
 def lengths() -> Iterator[list[str]]:
-    """The lines of the second table: description lengths of each cell and rule, with the paper's."""
-    suite = suites.get("bias")
-    for cells in sort_results(suite, stored(HERE.parent, "bias")).cells.values():
-        for cell in cells:
-            report = summarise(cell).lengths
-            if report is None:
-                continue
-            preferred = report.everyone.preferred(1e-3)
-            for rule in report.everyone.rules:
-                assert rule.interval is not None, "there is one seed only"
-                low, high = (bound / math.log(2) for bound in (rule.interval.low, rule.interval.high))
-                paper = printed(cell, rule.rule, "L")
-                yield [
-                    *(cell.task, str(cell.place[0]), suite.contender(cell.model).title, rule.rule),
-                    f"{rule.nats:.2f}",
-                    f"{rule.bits:.2f} ({low:.1f} to {high:.1f})",
-                    "–" if paper is None else str(paper),
-                    "lowest" if rule.rule == preferred else "",
-                ]
+    """The lines of the second table: description lengths of each cell and rule, with the paper's. A star is its own."""
+    suite, models, tasks = suites.get("bias"), list(suites.get("bias").contenders), list(MAIN_TABLES)
+    found = [cell for cells in sort_results(suite, stored(HERE.parent, "bias")).cells.values() for cell in cells]
+    for cell in sorted(found, key=lambda cell: (tasks.index(cell.task), models.index(cell.model))):
+        report = summarise(cell).lengths
+        if report is None:
+            continue
+        preferred = report.everyone.preferred(1e-3)
+        for rule in report.everyone.rules:
+            assert rule.interval is not None, "there is one seed only"
+            low, high = (bound / math.log(2) for bound in (rule.interval.low, rule.interval.high))
+            paper = printed(cell, rule.rule, "L")
+            place = {"paper_table": MAIN_TABLES[cell.task], "parameter_value": str(cell.place[0])}
+            star = lookup("find", "significant", **place, model=cell.model, rule=rule.rule, metric="L") == "true"
+            yield [
+                *(cell.task, str(cell.place[0]), suite.contender(cell.model).title, str(report.everyone.seeds)),
+                *(rule.rule, f"{rule.nats:.2f}", f"{rule.bits:.2f} ({low:.1f} to {high:.1f})"),
+                "–" if paper is None else f"{paper}{'*' * star}",
+                "lowest" if rule.rule == preferred else "",
+            ]
 
 
 def main() -> None:

@@ -20,6 +20,7 @@ from humboldt.training.base import (
     Memory,
     engines,
 )
+from humboldt.training.idle_gpu import tell_of_idle_gpu
 from humboldt.training.spans import outcome
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class JaxEngine(AbstractEngine):
     def train(self, job: Job, checkpoints: Checkpoints, sink: AbstractSink) -> "JaxTrained":
         from humboldt.training.ensemble.predictor import products
 
+        if self.takes_turns():
+            tell_of_idle_gpu("JAX", sink)
         ensemble = make_ensemble(job)
         look = job.milestone
 

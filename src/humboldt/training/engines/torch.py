@@ -20,6 +20,7 @@ from humboldt.training.base import (
     engines,
 )
 from humboldt.training.checks import AbstractTrial
+from humboldt.training.idle_gpu import tell_of_idle_gpu
 from humboldt.training.spans import outcome
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class TorchEngine(AbstractEngine):
         from humboldt.training.pytorch.predictor import ModulePredictor
 
         training, look = _training(job), job.milestone
+        if training.caller.device.type == "cpu":
+            tell_of_idle_gpu("PyTorch", sink)
 
         def milestone(step: int, modules: list[Any]) -> Any:
             assert look is not None

@@ -1,0 +1,24 @@
+"""A GPU that stays idle is told, once: it makes a study take days instead of hours, and nothing else would say so."""
+
+import os
+from pathlib import Path
+
+from humboldt.events import AbstractSink, Warned
+
+GPUS = Path("/proc/driver/nvidia/gpus")  # has a folder for each, where NVIDIA's driver runs
+_told: set[str] = set()
+
+
+def tell_of_idle_gpu(library: str, sink: AbstractSink) -> None:
+    """For work that `library` does on the processor, though the machine has a GPU and nobody asked for this."""
+    asked_for = os.environ.get("JAX_PLATFORMS") or os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
+    if library in _told or asked_for or not GPUS.is_dir() or not any(GPUS.iterdir()):
+        return
+    _told.add(library)
+    sink.send(
+        Warned(
+            f"This machine has an NVIDIA GPU, but {library} computes on the processor, which is much slower. Either "
+            f"{library} is installed without support for GPUs, or it could not reach this one (then it has said so "
+            "above). Without this warning: CUDA_VISIBLE_DEVICES=-1."
+        )
+    )
