@@ -135,6 +135,12 @@ def test_the_speed_is_on_record():
     assert record["said"][-1].endswith("1 min 34 s [1 of 1 experiment finished]")
     assert f"and {record['seconds_of_the_experiment']} s for the experiment" in TEXT
     assert f"The whole command took {record['seconds_of_the_command']} s" in TEXT
+    without, with_attention, longest = (
+        next(run["seconds"] for run in record["lengths"]["runs"] if (run["task"][:3], run["model"]) == (task, model))
+        for task, model in (("com", "lstm_s2s_no_att"), ("com", "lstm_s2s_att"), ("add", "lstm_s2s_no_att"))
+    )
+    assert f"(M = 36, 50 seeds) {without} s, with attention {with_attention} s" in TEXT
+    assert f"(l = 20, 20 seeds) without attention {longest} s" in TEXT
     again = record["retrainings"]
     update, loops = statistics.median(again["milliseconds_per_update"]), again["products_in_the_loops"]
     assert f"take {update:.1f} ms for an update. {loops['milliseconds_per_update']:.1f} ms of that" in TEXT
