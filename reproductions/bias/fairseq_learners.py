@@ -30,7 +30,7 @@ Symbols = tuple[str, ...]
 Pair = tuple[Symbols, Symbols]
 UPDATES, WARM_UP, FIRST_RATE, RATE, CLIP, LONGEST = 3000, 1000, 1e-5, 1e-3, 25.0, 200
 TRANSFORMER = {"embed_dim": 16, "ffn_embed_dim": 512, "layers": 1, "attention_heads": 8, "layerdrop": 0}
-LSTM = {"embed_dim": 16, "hidden_size": 512, "layers": 1}
+LSTM = {"embed_dim": 16, "layers": 1}
 BLOCKS = {"hierarchical_or_linear": 4}  # 1 in the others
 
 
@@ -63,7 +63,7 @@ def examples(task: str) -> tuple[list[Pair], dict[str, list[Pair]]]:
 class Learner:
     """A network of fairseq with its optimiser."""
 
-    def __init__(self, name: str, train: list[Pair], seed: int) -> None:
+    def __init__(self, name: str, train: list[Pair], seed: int, hidden: int) -> None:
         from fairseq.data import Dictionary  # pyright: ignore[reportMissingImports]
         from fairseq.models import lstm, transformer  # pyright: ignore[reportMissingImports]
 
@@ -81,7 +81,7 @@ class Learner:
         options = argparse.Namespace(
             dropout=0.5, encoder_layers_to_keep=None, decoder_layers_to_keep=None, criterion=""
         )
-        for key, value in (TRANSFORMER if name == "transformer" else LSTM).items():
+        for key, value in (TRANSFORMER if name == "transformer" else LSTM | {"hidden_size": hidden}).items():
             setattr(options, f"encoder_{key}", value)
             setattr(options, f"decoder_{key}", value)
         options.decoder_attention = "0" if name == "lstm_s2s_no_att" else "1"
@@ -154,13 +154,13 @@ class Learner:
         return sum(self.output(source) == target for source, target in pairs)
 
 
-def run(name: str, task: str, seed: int, moments: str | None) -> dict[str, Any]:
+def run(name: str, task: str, seed: int, hidden: int, moments: str | None) -> dict[str, Any]:
     """One seed."""
     train, rules = examples(task)
-    learner = Learner(name, train, seed)
+    learner = Learner(name, train, seed, hidden)
     initial = copy.deepcopy(learner.model.state_dict())
     learner.train(train)
-    found: dict[str, Any] = {"model": name, "task": task, "seed": seed}
+    found: dict[str, Any] = {"model": name, "task": task, "seed": seed, "hidden": hidden}
     found |= {"right": learner.right(train), "examples": len(train), "inputs": len(next(iter(rules.values())))}
     found |= {rule: learner.right(pairs) for rule, pairs in rules.items()}
     if moments is None:
@@ -192,12 +192,13 @@ def main() -> None:
     parser.add_argument("task")
     parser.add_argument("first", type=int)
     parser.add_argument("end", type=int, help="the seed after the last")
+    parser.add_argument("--hidden", type=int, default=512, help="units of an LSTM")
     parser.add_argument("--moments", choices=("fresh", "kept"), help="description lengths, with such moments of Adam")
     given = parser.parse_args()
     sys.path.insert(0, given.fairseq)
     torch.set_num_threads(1)
     for seed in range(given.first, given.end):
-        print(json.dumps(run(given.model, given.task, seed, given.moments)), flush=True)
+        print(json.dumps(run(given.model, given.task, seed, given.hidden, given.moments)), flush=True)
 
 
 if __name__ == "__main__":
