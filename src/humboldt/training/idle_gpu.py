@@ -5,14 +5,15 @@ from pathlib import Path
 
 from humboldt.events import AbstractSink, Warned
 
-GPUS = Path("/proc/driver/nvidia/gpus")  # has a folder for each, where NVIDIA's driver runs
+# Where NVIDIA's driver shows them: a container may show its GPU in one place only.
+PLACES = {Path("/proc/driver/nvidia/gpus"): "*", Path("/dev"): "nvidia[0-9]*"}
 _told: set[str] = set()
 
 
 def tell_of_idle_gpu(library: str, sink: AbstractSink) -> None:
     """For work that `library` does on the processor, though the machine has a GPU and nobody asked for this."""
     asked_for = os.environ.get("JAX_PLATFORMS") or os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
-    if library in _told or asked_for or not GPUS.is_dir() or not any(GPUS.iterdir()):
+    if library in _told or asked_for or not any(any(folder.glob(names)) for folder, names in PLACES.items()):
         return
     _told.add(library)
     sink.send(
