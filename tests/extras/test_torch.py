@@ -270,6 +270,24 @@ def test_a_resumed_training_ends_with_the_same_bits(tmp_path: Path):
     assert whole.outcomes == again.outcomes
 
 
+def test_after_a_restart_weights_are_the_initial_ones_and_the_optimiser_is_as_it_was(tmp_path: Path):
+    job = job_of("chomsky", "parity_check", registered(LSTM), learning_rates=(1e-2,), batch_size=4)
+    job = replace(job, recipe=replace(job.recipe, steps=24, restart_every=12, schedule=Schedule(8, start=0.1)))
+    found = trained(job, tmp_path / "whole", Telling())
+    training = _training(replace(job, recipe=replace(job.recipe, steps=12, restart_every=None)))
+    learner = training.fresh(job.members[0])
+    for first in (0, 12):
+        learner.module.load_state_dict(training.fresh(job.members[0]).module.state_dict())
+        batches = [training._examples(job.problem.batch(first + step), 0) for step in range(12)]
+        training._span(learner, 0, 0, batches)
+    for name, array in found.weights(0).items():
+        np.testing.assert_array_equal(array, learner.module.state_dict()[name].numpy())
+    with pytest.raises(Interrupted):
+        trained(job, tmp_path / "part", Telling(stop_after=1))
+    again = trained(job, tmp_path / "part", Telling())
+    assert all(np.array_equal(again.weights(0)[name], array) for name, array in found.weights(0).items())
+
+
 class Raises(LSTM):
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         raise ValueError("no such layer")

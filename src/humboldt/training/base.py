@@ -54,6 +54,16 @@ class Recipe:
     loss: Literal["mean", "sum", "pooled"] = "mean"  # of an example's symbols; pooled: over all symbols of the batch
     schedule: Schedule | None = None
     shrink: float | None = None  # factor on a member's rate after every milestone that is no better than its best
+    restart_every: int | None = None  # steps after which weights and schedule begin again; the optimiser does not
+
+    @property
+    def restarts(self) -> range:
+        """The steps before which weights and schedule begin again."""
+        return range(self.restart_every, self.steps, self.restart_every) if self.restart_every else range(0)
+
+    def step_of_schedule(self, step: Any) -> Any:
+        """The number of a step since the last restart: a number, or an array of one."""
+        return step % self.restart_every if self.restart_every else step
 
 
 @dataclass(frozen=True)
@@ -86,7 +96,7 @@ class AbstractProblem(ABC):
     - `milestones`: the steps of training at which members are looked at; see `Job.milestone`.
     - `has_own_examples`: whether every member has training examples of its own. The arrays of `batch` then begin with
       an axis of members.
-    - `has_one_batch`: whether every step has the same batch.
+    - `has_one_batch`: whether every step has the same batch, or every step from one restart to the next (see `Recipe`).
     """
 
     kind: ClassVar[ProblemKind]

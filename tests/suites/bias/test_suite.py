@@ -135,6 +135,45 @@ def test_a_member_has_the_examples_of_its_blocks():
     assert np.array_equal(alone.batch(5).tokens[0], drawn.batch(5).tokens[2])
 
 
+def test_with_moments_that_are_kept_a_member_is_trained_on_the_blocks_before_its_own():
+    groups = planned("hierarchical_or_linear", seeds=1, moments="kept", updates=10)
+    assert [{member["block"] for member in group.members} for group in groups] == [{0}, {1}, {2}, {3}]
+    for block, group in enumerate(groups):
+        parts = SUITE.restore(group.training, group.evaluations[0])
+        recipe = SUITE.job(parts, group.members).recipe
+        assert recipe.steps == 10 * (block + 1) and list(recipe.restarts) == list(range(10, recipe.steps, 10))
+        problem = SUITE.problem(parts, group.members)  # pyright: ignore[reportAttributeAccessIssue]
+        for number in range(block + 1):
+            batch = problem.batch(10 * number + 9)
+            assert problem.batch(10 * number) is batch
+            if block:
+                assert batch.weight.sum(1).tolist() == [4 + 4 * number] * len(group.members)
+    (_, fresh), member = planned("hierarchical_or_linear", seeds=1), groups[2].members[0]
+    parts = SUITE.restore(fresh.training, fresh.evaluations[0])
+    own = RuleLearning(parts.task, parts.protocol, [{**member, "block": 1}]).batch(0)
+    kept = SUITE.restore(groups[2].training, groups[2].evaluations[0])
+    assert np.array_equal(RuleLearning(kept.task, kept.protocol, [member]).batch(15).tokens, own.tokens)
+    drawing = RuleLearning(kept.task, SUITE.protocol(batch_size=50, moments="kept", updates=10), [member])
+    assert not set(map(tuple, drawing.batch(9).tokens[0])) - set(map(tuple, own.tokens[0, :4]))
+    assert set(map(tuple, drawing.batch(10).tokens[0])) - set(map(tuple, own.tokens[0, :4]))
+
+
+def test_moments_decide_only_what_follows_the_first_block(tmp_path: Path):
+    small: dict[str, Any] = {"updates": 30, "warm_up": 2, "hidden_size": 4, "embedding_size": 4, "longest_output": 8}
+    found: dict[str, dict[tuple[str, int], float]] = {}
+    for moments in ("fresh", "kept"):
+        found[moments] = {
+            (name, one.member["block"]): value
+            for experiment in planned("hierarchical_or_linear", "lstm_s2s_no_att", seeds=1, moments=moments, **small)
+            for one in results_of(run_one(experiment, tmp_path / moments))
+            for name, value in one.measures.items()
+            if name.startswith("nats")
+        }
+    assert found["fresh"].keys() == found["kept"].keys() and len(found["kept"]) == 8
+    for (name, block), value in found["fresh"].items():
+        assert (found["kept"][name, block] == value) == (block == 0)
+
+
 def test_a_tiny_run_gives_results_and_a_table(tmp_path: Path):
     small: dict[str, Any] = {"updates": 4, "warm_up": 2, "hidden_size": 4, "embedding_size": 4, "longest_output": 8}
     found = []

@@ -208,6 +208,52 @@ def test_a_schedule_scales_the_learning_rate_of_every_member(tmp_path: Path):
         np.testing.assert_allclose(quarter - start, (full - start) / 4, atol=2e-7)
 
 
+def test_after_a_restart_weights_are_the_initial_ones_and_the_optimiser_is_as_it_was(tmp_path: Path):
+    size = 40
+    plain = ensemble(MEMBERS, 2 * size)
+    learners, _ = plain.advance(plain.fresh().learners, plain.chunk(0, size))
+    learners = module.Learners(plain.fresh().learners.weights, learners.optimiser, learners.diverged_at)
+    learners, _ = plain.advance(learners, plain.chunk(size, 2 * size))
+    restarted = train(tmp_path, MEMBERS, 2 * size, restart_every=size)
+    for theirs, ours in zip(*map(jax.tree.leaves, (learners.weights, restarted.weights)), strict=True):
+        np.testing.assert_allclose(np.asarray(theirs)[: len(MEMBERS)], ours, rtol=1e-5, atol=1e-7)
+    first = train(tmp_path / "first", MEMBERS, size)
+    assert not np.allclose(weights(restarted, 0)[0], weights(first, 0)[0], atol=1e-4)
+
+
+def test_the_schedule_begins_again_with_the_weights(tmp_path: Path):
+    """Without a memory of gradients, the step after a restart is as large as a first step."""
+    recipe = {"optimiser": "sgd", "gradient_clip": None, "steps": 6, "restart_every": 5}
+    flat = train(tmp_path / "flat", MEMBERS, **recipe)
+    rising = train(tmp_path / "rising", MEMBERS, schedule=Schedule(warm_up=4), **recipe)
+    fresh = ensemble(MEMBERS, 1).fresh().learners.weights
+    for start, full, quarter in zip(*map(jax.tree.leaves, (fresh, flat.weights, rising.weights)), strict=True):
+        assert not np.array_equal(full, start)
+        np.testing.assert_allclose(quarter - start, (full - start) / 4, atol=2e-7)
+
+
+@pytest.mark.parametrize("questions", [0, 1, 2, 3])
+def test_a_training_with_restarts_can_be_resumed(tmp_path: Path, questions: int):
+    """There is a moment to stop before, at and after the restart."""
+    recipe = {"steps": 210, "restart_every": 105}
+    whole = train(tmp_path / "whole", MEMBERS, **recipe)
+    with pytest.raises(Interrupted):
+        ensemble(MEMBERS, **recipe).train(Checkpoints(tmp_path / "part"), Recording(stop_after=questions))
+    resumed = train(tmp_path / "part", MEMBERS, **recipe)
+    assert eqx.tree_equal(whole.weights, resumed.weights)
+    np.testing.assert_array_equal(whole.loss, resumed.loss)
+
+
+def test_a_diverged_member_is_not_restarted(tmp_path: Path):
+    members = [MEMBERS[0], MemberRecipe(1, 1e30)]
+    before = train(tmp_path / "before", members, 6)
+    found = train(tmp_path / "after", members, 12, restart_every=6)
+    assert found.diverged_at[0] == -1 and 0 <= found.diverged_at[1] == before.diverged_at[1] < 6
+    for ours, theirs in zip(weights(found, 1), weights(before, 1), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert not np.array_equal(weights(found, 0)[0], weights(before, 0)[0])
+
+
 def test_members_with_examples_of_their_own_equal_training_alone_on_them(tmp_path: Path):
     seeds = (3, 4, 5, 6)
     own = train(tmp_path / "own", MEMBERS, problem=Parity(seeds, own=True))

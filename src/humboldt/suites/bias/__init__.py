@@ -48,11 +48,13 @@ class Bias(AbstractSuite, OffersData, OffersScore):
         return list(members_of(parts.task, parts.protocol))
 
     def groups(self, parts: Parts, members: Sequence[Member]) -> list[Sequence[Member]]:
-        """First models apart: they have few examples."""
-        del parts
+        """First models apart: they have few examples. With moments that are kept, a later block takes longer."""
         first = [member for member in members if is_first(member)]
         later = [member for member in members if not is_first(member)]
-        return [group for group in (first, later) if group]
+        if parts.protocol.moments == "fresh":
+            return [group for group in (first, later) if group]
+        blocks = sorted({member["block"] for member in later})
+        return [group for group in (first, *([m for m in later if m["block"] == b] for b in blocks)) if group]
 
     def sweep(self, task: str, contender: Contender) -> Mapping[str, tuple[Any, ...]]:
         sizes = tasks.get(f"{self.name}/{task}").sizes  # pyright: ignore[reportAttributeAccessIssue]
@@ -68,16 +70,19 @@ class Bias(AbstractSuite, OffersData, OffersScore):
     def work(self, parts: Parts) -> str:
         protocol: Preferences = parts.protocol
         batch = "all examples" if protocol.batch_size is None else f"{protocol.batch_size} examples"
-        return f"{protocol.updates:,} updates on {batch}"
+        again = ", and again for each block" if protocol.moments == "kept" and protocol.description_length else ""
+        return f"{protocol.updates:,} updates on {batch}{again}"
 
     def job(self, parts: Parts, members: Sequence[Member]) -> Job:
         protocol: Preferences = parts.protocol
         rate = protocol.learning_rate
+        rounds = 1 + max(member["block"] for member in members) if protocol.moments == "kept" else 1
         return Job(
             model=parts.model,
             problem=RuleLearning(parts.task, protocol, members),
             recipe=Recipe(
-                steps=protocol.updates,
+                steps=rounds * protocol.updates,
+                restart_every=protocol.updates if rounds > 1 else None,
                 optimiser=protocol.optimiser,
                 gradient_clip=protocol.gradient_clip,
                 precision="float32" if protocol.precision == "tf32" else protocol.precision,

@@ -1,7 +1,6 @@
 """The examples of a task as a learner reads them. NumPy only."""
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ class RuleLearning(AbstractProblem):
 
     The first models (block 0) are trained on the training set; the others on some hold-out examples, too, with the
     outputs of a rule. So each member has examples of its own, but for first models that see all of them at every step.
+    Where Adam's moments are kept, a member is trained as the one of each block before it was, and then as itself.
     """
 
     kind = ProblemKind.SEQUENCE_TO_SEQUENCE
@@ -43,26 +43,38 @@ class RuleLearning(AbstractProblem):
         self._lengths = lengths_of(trained)
         self.longest, self.longest_target = self._lengths
         self.buckets = (self._lengths,)
+        self._made: tuple[int | None, Any] | None = None
 
     def batch(self, step: int) -> Batch:
-        return self._whole if self.has_one_batch else stacked([self._drawn(i, step) for i in range(len(self.members))])
+        number = step // self.protocol.updates if self.protocol.moments == "kept" else None
+        if self.has_one_batch:
+            return self._whole(number)
+        return stacked([self._drawn(i, step, number) for i in range(len(self.members))])
 
-    @cached_property
-    def _whole(self) -> Batch:
-        """All examples of every member."""
-        members = self.members if self.has_own_examples else self.members[:1]
-        rows = [self.batch_of(_examples(self.task, member), self.batch_size, self._lengths) for member in members]
-        return stacked(rows) if self.has_own_examples else rows[0]
+    def _members_of(self, number: int | None) -> Sequence[Member]:
+        """The members that ours stand for in a round of training; there may be no rounds."""
+        if number is None:
+            return self.members
+        return [{**m, "block": min(number, m["block"]), "rule": m["rule"] if number else ""} for m in self.members]
 
-    @cached_property
-    def _examples(self) -> list[Batch]:
-        """The examples that each member draws from."""
-        everything = [_examples(self.task, member) for member in self.members]
-        return [self.batch_of(pairs, len(pairs), self._lengths) for pairs in everything]
+    def _whole(self, number: int | None) -> Batch:
+        """All examples of every member. The last ones made are kept."""
+        if self._made is None or self._made[0] != number:
+            members = self._members_of(number) if self.has_own_examples else self.members[:1]
+            rows = [self.batch_of(_examples(self.task, member), self.batch_size, self._lengths) for member in members]
+            self._made = number, stacked(rows) if self.has_own_examples else rows[0]
+        return self._made[1]
 
-    def _drawn(self, index: int, step: int) -> Batch:
+    def _pools(self, number: int | None) -> list[Batch]:
+        """The examples that each member draws from. The last ones made are kept."""
+        if self._made is None or self._made[0] != number:
+            everything = [_examples(self.task, member) for member in self._members_of(number)]
+            self._made = number, [self.batch_of(pairs, len(pairs), self._lengths) for pairs in everything]
+        return self._made[1]
+
+    def _drawn(self, index: int, step: int, number: int | None) -> Batch:
         """Examples of one member, drawn with replacement."""
-        member, everything = self.members[index], self._examples[index]
+        member, everything = self._members_of(number)[index], self._pools(number)[index]
         rule = list(self.task.rules).index(member["rule"]) + 1 if member["rule"] else 0
         rng = np.random.default_rng((member["seed"], rule, member["block"], step, DRAWING))
         rows = rng.integers(len(everything.tokens), size=self.batch_size)

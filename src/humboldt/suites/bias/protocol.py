@@ -42,6 +42,13 @@ class Preferences:
         1_000, "updates until the learning rate is largest; then it falls as their square root", TRAINING, least=1
     )
     gradient_clip: float | None = setting(25.0, "largest norm of a gradient", "released code: fairseq's", above=0)
+    moments: Literal["fresh", "kept"] = setting(
+        "fresh",
+        "what Adam knows when a learner is trained again, for description length: nothing, or what the training before "
+        "has left, as in the released code; kept, a learner is trained once more for every block before its own",
+        "section 4.2: the same procedure; released code: kept",
+        added_later=True,
+    )
     vocabulary: Literal["symbols", "fairseq"] = setting(
         "fairseq",
         "what outputs are chosen from: the output symbols and the end alone, or filled up to a multiple of eight with "

@@ -158,7 +158,7 @@ def train_step(
         updates, optimiser = transformation(recipe).update(gradient, learner.optimiser, learner.weights)
     rate = values.learning_rate
     if recipe.schedule is not None:
-        rate = rate * learning_rate_factor(recipe.schedule, step)
+        rate = rate * learning_rate_factor(recipe.schedule, recipe.step_of_schedule(step))
     weights = jax.tree.map(lambda w, u: w - rate * u, learner.weights, updates)
 
     finite = jnp.isfinite(loss) & jnp.isfinite(optax.tree.norm(gradient))

@@ -106,7 +106,7 @@ class Ensemble:
         most = 8 if jax.default_backend() == "cpu" else 4
         self.buckets = _as_pairs(problem.buckets or buckets_for(problem.longest, most=most), problem.longest_target)
         self.rows = problem.rows or (None,) * len(self.buckets)
-        self.spans = spans(recipe.steps, SPAN_STEPS, problem.milestones)
+        self.spans = spans(recipe.steps, SPAN_STEPS, (*problem.milestones, *recipe.restarts))
         self.call_steps = self._steps_of_a_call(numbers)
 
     def _steps_of_a_call(self, numbers: int) -> int:
@@ -236,6 +236,8 @@ class Ensemble:
         chunks = prefetch(self.chunk(first, last) for _, first, last in left)
         try:
             for (span, first, last), chunk in zip(left, chunks, strict=True):
+                if first in self.recipe.restarts:
+                    learners = self._restarted(learners)
                 learners, steps = self.advance(learners, chunk, best)
                 begin, count = self.spans[span][0], last - first  # what follows in a chunk is filling
                 for so_far, points, values in zip(part, curve, steps, strict=True):
@@ -286,6 +288,12 @@ class Ensemble:
         except (ValueError, KeyError) as error:
             sink.send(Warned(f"A checkpoint is of another model or version: {error}. Starting from the beginning."))
             return 0, fresh, []
+
+    def _restarted(self, learners: Learners) -> Learners:
+        """With the initial weights, and the optimiser as it is. A diverged member is not touched again."""
+        well, initial = learners.diverged_at < 0, stack_weights(self.build, self._seeds)
+        weights = jax.tree.map(lambda new, old: _where(well, new, old), initial, learners.weights)
+        return Learners(weights, learners.optimiser, learners.diverged_at)
 
     def _progress(self, step: int, learners: Learners, curve: Curve, index: int) -> Progress:
         loss, accuracy = (np.asarray(values)[:, index] for values in (curve.loss, curve.accuracy))

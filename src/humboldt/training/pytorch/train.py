@@ -97,7 +97,8 @@ class Training:
     ) -> None:
         self.make, self.members, self.recipe, self.caller, self.compiled = make, members, recipe, caller, compiled
         self.problem = caller.problem
-        self.spans = spans(recipe.steps, min(SPAN_STEPS, recipe.steps), self.problem.milestones)
+        ends = *self.problem.milestones, *recipe.restarts
+        self.spans = spans(recipe.steps, min(SPAN_STEPS, recipe.steps), ends)
 
     def fresh(self, member: MemberRecipe) -> Learner:
         """A member before its first step."""
@@ -141,6 +142,9 @@ class Training:
                 first, last = self.spans[index]
                 for number in range(done % count, count):
                     own = [self._examples(batch, number) for batch in examples]
+                    if first in self.recipe.restarts and learners[number].diverged_at < 0:
+                        initial = self.fresh(self.members[number]).module
+                        learners[number].module.load_state_dict(initial.state_dict())
                     loss[number, index], accuracy[number, index] = self._span(learners[number], number, first, own)
                     done += 1
                     if number == count - 1 and milestone is not None and last in self.problem.milestones:
@@ -209,7 +213,7 @@ class Training:
             for step, batch in enumerate(batches, first):
                 if learner.diverged_at >= 0:
                     break
-                factor = learning_rate_factor(self.recipe.schedule, step)
+                factor = learning_rate_factor(self.recipe.schedule, self.recipe.step_of_schedule(step))
                 rate = member.learning_rate * learner.rate * factor
                 found = train_step(self.caller, learner.called, learner.optimiser, self.recipe, member, rate, batch)
                 losses.append(found[:2])
