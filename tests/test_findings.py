@@ -136,3 +136,11 @@ def test_the_rates_of_lstms2s_are_on_record():
         "LSTMS2S, rate 1.0 | 0.442",
     ):
         assert f"| {row} ±" in page and row.split()[-1] in TEXT
+
+
+def test_what_adam_remembers_is_what_the_page_of_the_suite_says():
+    page = " ".join((ROOT / "reproductions/bias/README.md").read_text(encoding="utf-8").split())
+    (found,) = re.findall(r"in (\w+) of \w+ seeds and for both rules, by (\d+) and (\d+) bits", page)
+    p = re.findall(r"p = ([\d.]+) for `(?:comp|mem)`", page)
+    assert f"with {found[0]} seeds: {found[1]} bits more for one rule and {found[2]} for the other" in TEXT
+    assert f"(paired t-test: p = {p[0]} and p = {p[1]})" in TEXT

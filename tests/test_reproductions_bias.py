@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from pages import ROOT, load, script, tables
-from scipy.stats import fisher_exact
+from scipy.stats import fisher_exact, ttest_rel
 
+from humboldt import published
 from humboldt.suites import suites
 from humboldt.suites.cells import sort_results
 from humboldt.suites.reading import records, stored
@@ -19,7 +20,7 @@ TEXT = " ".join(PAGE.read_text(encoding="utf-8").split())
 CELLS = script("reproductions/bias/cells.py")
 
 
-FAIRSEQ, LENGTHS, SCAN = tables(PAGE)[1:4]
+FAIRSEQ, LENGTHS, MOMENTS, SCAN = tables(PAGE)[1:5]
 
 
 def lines(name: str) -> list[dict[str, Any]]:
@@ -105,6 +106,32 @@ def test_description_lengths_are_those_of_the_records():
     }
     (shown,) = (row[5] for row in LENGTHS if (row[2], row[4]) == ("Transformer", "hierar"))
     assert f"it is {fitting['transformer']:.2f} nats, with them {shown}" in TEXT
+
+
+def test_what_adam_remembers_is_on_record():
+    runs = lines("fairseq_lengths.jsonl")
+    assert {(run["model"], run["task"]) for run in runs} == {("lstm_s2s_no_att", "composition_or_memorization")}
+
+    def bits(hidden: int, moments: str, rule: str) -> list[float]:
+        own = [run for run in runs if (run["hidden"], run["moments"]) == (hidden, moments)]
+        return [sum(run[f"bits_{rule}"]) for run in sorted(own, key=lambda run: run["seed"])]
+
+    for optimiser, hidden, seeds, *shown in MOMENTS:
+        if optimiser == "paper":
+            place = {"paper_table": "table_4d", "parameter_value": hidden, "model": "lstm_s2s_no_att", "metric": "L"}
+            assert shown == [published.lookup("find", "value", **place, rule=rule) for rule in ("comp", "mem")]
+        else:
+            values = [bits(int(hidden), optimiser, rule) for rule in ("comp", "mem")]
+            assert {len(each) for each in values} == {int(seeds)}
+            assert shown == [f"{statistics.mean(each):.2f}" for each in values]
+    differences = []
+    for rule in ("comp", "mem"):
+        kept, fresh = bits(128, "kept", rule), bits(128, "fresh", rule)
+        assert all(a > b for a, b in zip(kept, fresh, strict=True))  # "in ... of ... seeds"
+        differences.append(f"{statistics.mean(kept) - statistics.mean(fresh):.0f}")
+        p: Any = ttest_rel(kept, fresh).pvalue
+        assert f"p = {p:.2g} for `{rule}`" in TEXT
+    assert f"by {' and '.join(differences)} bits" in TEXT
 
 
 def test_scan_is_that_of_the_records():
