@@ -20,7 +20,7 @@ from humboldt.models.rnn import RNN
 from humboldt.training.base import MemberRecipe, Milestone, Recipe, Schedule
 from humboldt.training.ensemble import train as module
 from humboldt.training.ensemble.members import outline
-from humboldt.training.ensemble.steps import train_chunk
+from humboldt.training.ensemble.steps import Learners, train_chunk
 from humboldt.training.ensemble.train import Ensemble, TrainedEnsemble
 from humboldt.training.spans import spans
 
@@ -212,7 +212,7 @@ def test_after_a_restart_weights_are_the_initial_ones_and_the_optimiser_is_as_it
     size = 40
     plain = ensemble(MEMBERS, 2 * size)
     learners, _ = plain.advance(plain.fresh().learners, plain.chunk(0, size))
-    learners = module.Learners(plain.fresh().learners.weights, learners.optimiser, learners.diverged_at)
+    learners = Learners(plain.fresh().learners.weights, learners.optimiser, learners.diverged_at)
     learners, _ = plain.advance(learners, plain.chunk(size, 2 * size))
     restarted = train(tmp_path, MEMBERS, 2 * size, restart_every=size)
     for theirs, ours in zip(*map(jax.tree.leaves, (learners.weights, restarted.weights)), strict=True):
@@ -235,11 +235,13 @@ def test_the_schedule_begins_again_with_the_weights(tmp_path: Path):
 @pytest.mark.parametrize("questions", [0, 1, 2, 3])
 def test_a_training_with_restarts_can_be_resumed(tmp_path: Path, questions: int):
     """There is a moment to stop before, at and after the restart."""
-    recipe = {"steps": 210, "restart_every": 105}
-    whole = train(tmp_path / "whole", MEMBERS, **recipe)
+    steps, size = 210, 105
+    whole = train(tmp_path / "whole", MEMBERS, steps, restart_every=size)
     with pytest.raises(Interrupted):
-        ensemble(MEMBERS, **recipe).train(Checkpoints(tmp_path / "part"), Recording(stop_after=questions))
-    resumed = train(tmp_path / "part", MEMBERS, **recipe)
+        ensemble(MEMBERS, steps, restart_every=size).train(
+            Checkpoints(tmp_path / "part"), Recording(stop_after=questions)
+        )
+    resumed = train(tmp_path / "part", MEMBERS, steps, restart_every=size)
     assert eqx.tree_equal(whole.weights, resumed.weights)
     np.testing.assert_array_equal(whole.loss, resumed.loss)
 
