@@ -1,7 +1,8 @@
 """A suite that needs no JAX and trains in a moment, for real processes with real faults: `--plugin fault_plugin.py`.
 
 Training adds up numbers, a checkpoint after every step. `FAULTS_LOG` names a file that gets a line for each step taken,
-so that a test can count them, and kill who wrote it; `FAULTS_DIE` is the step after which the process kills itself.
+so that a test can count them, and kill who wrote it; `FAULTS_DIE` is the step after which the process kills itself. If
+a file of the same name with the ending `.together` says how many processes there are to be, a step waits for them.
 """
 
 import os
@@ -48,6 +49,18 @@ class Adder:
     dies: bool = setting(False, "whether its process dies before the first checkpoint")
 
 
+def _wait_for_others() -> None:
+    """A minute at most. Otherwise who is there first may do all the work before the others have started."""
+    log = Path(os.environ.get("FAULTS_LOG", os.devnull))
+    wanted = log.with_suffix(".together")
+    end = time.monotonic() + 60
+    while wanted.is_file() and time.monotonic() < end:
+        if len({line.split()[1] for line in log.read_text().splitlines()}) >= int(wanted.read_text()):
+            return
+        time.sleep(0.05)
+    wanted.unlink(missing_ok=True)  # they will not come
+
+
 class Numbers(AbstractProblem):
     """Numbers to add up."""
 
@@ -77,6 +90,7 @@ class AdderEngine(AbstractEngine):
             with Path(os.environ.get("FAULTS_LOG", os.devnull)).open("a") as log:
                 log.write(f"{step} {os.getpid()} {job.cores}\n")
             time.sleep(job.model.pause)
+            _wait_for_others()
             checkpoints.save(step + 1, {"sums": sums})
             sink.send(Progress("adding", step + 1, job.recipe.steps))
             if sink.should_stop():

@@ -89,7 +89,10 @@ class Meddling(Recording):
 
 
 def test_eight_experiments_give_the_rows_of_one_machine(cluster: Any, log: Path, tmp_path: Path):
+    together = log.with_suffix(".together")
+    together.write_text("2")
     sink = run(plan(tmp_path / "ray"), cluster)
+    together.unlink(missing_ok=True)
     cores = {line.split()[2] for line in log.read_text().splitlines()}
     processes = {process for _, process in steps(log)}
     one = expected(tmp_path / "one")
