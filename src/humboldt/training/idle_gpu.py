@@ -1,4 +1,4 @@
-"""A GPU that stays idle is told, once: it makes a study take days instead of hours, and nothing else would say so."""
+"""A GPU that stays idle is told, once: a study then takes much longer, and little else would say so."""
 
 import os
 from pathlib import Path
@@ -20,6 +20,6 @@ def tell_of_idle_gpu(library: str, sink: AbstractSink) -> None:
         Warned(
             f"This machine has an NVIDIA GPU, but {library} computes on the processor, which is much slower. Either "
             f"{library} is installed without support for GPUs, or it could not reach this one (then it has said so "
-            "above). Without this warning: CUDA_VISIBLE_DEVICES=-1."
+            "above). To turn this warning off, set CUDA_VISIBLE_DEVICES=-1."
         )
     )

@@ -49,12 +49,11 @@ class Bias(AbstractSuite, OffersData, OffersScore):
 
     def groups(self, parts: Parts, members: Sequence[Member]) -> list[Sequence[Member]]:
         """First models apart: they have few examples. With moments that are kept, a later block takes longer."""
-        first = [member for member in members if is_first(member)]
-        later = [member for member in members if not is_first(member)]
-        if parts.protocol.moments == "fresh":
-            return [group for group in (first, later) if group]
-        blocks = sorted({member["block"] for member in later})
-        return [group for group in (first, *([m for m in later if m["block"] == b] for b in blocks)) if group]
+        groups: dict[int, list[Member]] = {}
+        for member in members:
+            key = member["block"] if parts.protocol.moments == "kept" else int(not is_first(member))
+            groups.setdefault(key, []).append(member)
+        return [groups[key] for key in sorted(groups)]
 
     def sweep(self, task: str, contender: Contender) -> Mapping[str, tuple[Any, ...]]:
         sizes = tasks.get(f"{self.name}/{task}").sizes  # pyright: ignore[reportAttributeAccessIssue]

@@ -43,13 +43,15 @@ class RuleLearning(AbstractProblem):
         self._lengths = lengths_of(trained)
         self.longest, self.longest_target = self._lengths
         self.buckets = (self._lengths,)
-        self._made: tuple[int | None, Any] | None = None
+        self._made: tuple[int | None, Any] | None = None  # the examples of the last round that was asked for
 
     def batch(self, step: int) -> Batch:
         number = step // self.protocol.updates if self.protocol.moments == "kept" else None
-        if self.has_one_batch:
-            return self._whole(number)
-        return stacked([self._drawn(i, step, number) for i in range(len(self.members))])
+        if self._made is None or self._made[0] != number:
+            members = self._members_of(number)
+            self._made = number, self._whole(members) if self.has_one_batch else self._pools(members)
+        made = self._made[1]
+        return made if self.has_one_batch else stacked([self._drawn(member, pool, step) for member, pool in made])
 
     def _members_of(self, number: int | None) -> Sequence[Member]:
         """The members that ours stand for in a round of training; there may be no rounds."""
@@ -57,24 +59,19 @@ class RuleLearning(AbstractProblem):
             return self.members
         return [{**m, "block": min(number, m["block"]), "rule": m["rule"] if number else ""} for m in self.members]
 
-    def _whole(self, number: int | None) -> Batch:
-        """All examples of every member. The last ones made are kept."""
-        if self._made is None or self._made[0] != number:
-            members = self._members_of(number) if self.has_own_examples else self.members[:1]
-            rows = [self.batch_of(_examples(self.task, member), self.batch_size, self._lengths) for member in members]
-            self._made = number, stacked(rows) if self.has_own_examples else rows[0]
-        return self._made[1]
+    def _whole(self, members: Sequence[Member]) -> Batch:
+        """All examples of every member."""
+        members = members if self.has_own_examples else members[:1]
+        rows = [self.batch_of(_examples(self.task, member), self.batch_size, self._lengths) for member in members]
+        return stacked(rows) if self.has_own_examples else rows[0]
 
-    def _pools(self, number: int | None) -> list[Batch]:
-        """The examples that each member draws from. The last ones made are kept."""
-        if self._made is None or self._made[0] != number:
-            everything = [_examples(self.task, member) for member in self._members_of(number)]
-            self._made = number, [self.batch_of(pairs, len(pairs), self._lengths) for pairs in everything]
-        return self._made[1]
+    def _pools(self, members: Sequence[Member]) -> list[tuple[Member, Batch]]:
+        """The examples that each member draws from."""
+        everything = [(member, _examples(self.task, member)) for member in members]
+        return [(member, self.batch_of(pairs, len(pairs), self._lengths)) for member, pairs in everything]
 
-    def _drawn(self, index: int, step: int, number: int | None) -> Batch:
+    def _drawn(self, member: Member, everything: Batch, step: int) -> Batch:
         """Examples of one member, drawn with replacement."""
-        member, everything = self._members_of(number)[index], self._pools(number)[index]
         rule = list(self.task.rules).index(member["rule"]) + 1 if member["rule"] else 0
         rng = np.random.default_rng((member["seed"], rule, member["block"], step, DRAWING))
         rows = rng.integers(len(everything.tokens), size=self.batch_size)
