@@ -22,8 +22,9 @@ import jax
 import numpy as np
 from _record import measure, report
 
+from humboldt.core.stepping import Stepper
 from humboldt.languages.bliss import Measure, get
-from humboldt.measures.bliss import Stepper, evaluate
+from humboldt.measures.bliss import evaluate
 from humboldt.models import models
 from humboldt.models.stepping import make_stepper
 

@@ -20,9 +20,10 @@ import jax
 from _record import report
 from _reference import Reference, add_options
 
-from humboldt.suites import suites
+from humboldt.suites import catalogue, plans, resolving, suites
 from humboldt.suites.chomsky.problem import Transduction
 from humboldt.suites.experiments import Request
+from humboldt.training.abilities import CountsRight, ability
 
 REFERENCE_MODELS = "rnn", "lstm"  # of the released code; the others have memories whose sizes would have to be chosen
 
@@ -30,15 +31,15 @@ REFERENCE_MODELS = "rnn", "lstm"  # of the released code; the others have memori
 def ours(options: argparse.Namespace) -> tuple[Transduction, Callable[[], None]]:
     """The test, and what scores a network on all of it."""
     suite = suites.get("chomsky")
-    (experiment,) = suite.plan(Request((options.task,), (options.model,), "paper"))
-    parts = suite.restore(experiment.training, experiment.evaluations[0])
-    predictor, _ = suite.engine(parts.contender).sample(suite.job(parts, experiment.members[:1]))
+    (experiment,) = plans.plan(suite, Request((options.task,), (options.model,), "paper"))
+    parts = resolving.resolved(experiment)
+    predictor, _ = catalogue.engine_of(parts.contender).sample(suite.job(parts, experiment.members[:1]))
     first, _ = parts.protocol.test_lengths
     problem = Transduction(parts.task, replace(parts.protocol, test_lengths=(first, options.longest)))
 
     def work() -> None:
         for _, _, batch in problem.test_batches():
-            predictor.correct(batch)
+            ability(predictor, CountsRight).correct(batch)
 
     return problem, work
 

@@ -1,12 +1,13 @@
 """Does a study survive? `kill -9` at random moments and at chosen ones, and two processes on one folder.
 
-For each suite a small study is run undisturbed. Then the same study is killed 20 times: 14 times at a random moment,
-and 6 times at moments that chance would seldom hit: before, between and after the writing of weights, the writing of
-rows and the removal of checkpoints. A killed study is started again, and killed again, until it is let finish. In the
-other part two processes work with the same command in the same folder. Whenever a study has finished, its rows and its
-weights must be, to the last bit, those of the undisturbed one.
+For each engine a small study is run undisturbed: JAX (chomsky, syntax), the search (bliss) and PyTorch (torch). Then
+the same study is killed at random moments, two of three times after a checkpoint is on disk, and 6 times at moments
+that chance would seldom hit: before, between and after the writing of weights, the writing of rows and the removal of
+checkpoints. A killed study is started again, and killed again, until it is let finish. In the other part two processes
+work with the same command in the same folder. Whenever a study has finished, its rows and its weights must be, to the
+last bit, those of the undisturbed one.
 
-    python benchmarks/kill_campaign.py [chomsky bliss syntax] [--kills 14] [--rounds 10] > record.json
+    python benchmarks/kill_campaign.py [chomsky bliss syntax torch] [--kills 14] [--rounds 10] > record.json
 """
 
 import argparse
@@ -29,7 +30,14 @@ def settings(**values: Any) -> list[str]:
     return [text for key, value in values.items() for text in ("--set", f"{key}={value}")]
 
 
+EXAMPLE = Path(__file__).parent.parent / "examples" / "pytorch_gru.py"
+SUITES = {"torch": "chomsky"}  # of studies that are not named like their suite
 STUDIES = {
+    "torch": [
+        *("--task", "parity_check", "--model", f"{EXAMPLE}:GRU", "--seeds", "2"),
+        *settings(steps=600, batch_size=4, hidden_size=4, train_lengths="1,4", test_lengths="5,6"),
+        *settings(strings_per_length=4, learning_rates=3e-3),
+    ],
     "chomsky": [
         *("--task", "parity_check", "--task", "even_pairs", "--model", "rnn", "--seeds", "2"),
         *settings(steps=800, batch_size=4, hidden_size=4, train_lengths="1,4", test_lengths="5,6"),
@@ -42,7 +50,7 @@ STUDIES = {
     "syntax": [
         *("--task", "adj_n_np", "--model", "lstm", "--model", "bilstm", "--seeds", "2"),
         *settings(terminals=2, train=40, validation=4, test=4, long=4, epochs=60, batch_size=20),
-        *settings(lengths="4,8", long_lengths="9,12", embedding_size=2, hidden_size=2, lstm_learning_rates=0.1),
+        *settings(lengths="4,8", long_lengths="9,12", embedding_size=2, hidden_size=2, learning_rates=0.1),
     ],
 }
 MOMENTS = (
@@ -56,8 +64,11 @@ MOMENTS = (
 # Runs in the process that is to be killed: `sys.argv` holds the moment and how often it has to come.
 DYING = """
 import os, shutil, signal, sqlite3, sys, types
-from humboldt import checkpoints, cli, databases, study
-from humboldt.store import Store
+from humboldt.storage import checkpoints
+from humboldt.storage import databases
+from humboldt.running import study
+from humboldt import cli
+from humboldt.storage.store import Store
 
 moment, left = sys.argv.pop(1), int(sys.argv.pop(1))
 
@@ -102,7 +113,7 @@ cli.main()
 def start(suite: str, folder: Path, moment: tuple[str, int] | None = None) -> subprocess.Popen[str]:
     command = [
         "run",
-        suite,
+        SUITES.get(suite, suite),
         *STUDIES[suite],
         "--out",
         str(folder),
@@ -155,18 +166,29 @@ def check(folder: Path, expected: dict[str, Any]) -> None:
         assert found[part] == expected[part], f"{folder}: {part} differ: {found[part]} != {expected[part]}"
 
 
-def killed_at_random(suite: str, folder: Path, seconds: float, count: int, rng: random.Random) -> list[str]:
-    """Up to `count` kills of one study, from when it has begun to work until it would have ended."""
+def killed_at_random(suite: str, folder: Path, seconds: float, count: int, rng: random.Random) -> list[dict[str, Any]]:
+    """Up to `count` kills of one study. Two of three wait for a checkpoint first; the others come at any moment."""
     done = []
-    for _ in range(count):
-        process, wait = start(suite, folder), rng.uniform(0.3, 1.0) * seconds
+    for number in range(count):
+        process, begin = start(suite, folder), time.monotonic()
+        if number % 3:
+            while process.poll() is None and not has_checkpoint(folder):
+                time.sleep(0.01)
+            wait = rng.uniform(0.0, 0.2) * seconds
+        else:
+            wait = rng.uniform(0.3, 1.0) * seconds
         try:
             process.wait(wait)
             break  # it was faster
         except subprocess.TimeoutExpired:
             kill(process)
-            done.append(f"after {wait:.2f} s")
+            after = round(time.monotonic() - begin, 2)
+            done.append({"after_seconds": after, "checkpoint_on_disk": has_checkpoint(folder)})
     return done
+
+
+def has_checkpoint(folder: Path) -> bool:
+    return any(folder.glob("checkpoints/**/*.ckpt"))
 
 
 def campaign(suite: str, kills: int, rounds: int, rng: random.Random, place: Path) -> dict[str, Any]:
@@ -185,7 +207,7 @@ def campaign(suite: str, kills: int, rounds: int, rng: random.Random, place: Pat
             check(folder, expected)
     say(f"{suite}: killed {len(moments)} times at chosen moments, the same in the end")
 
-    at_random: list[str] = []
+    at_random: list[dict[str, Any]] = []
     studies = 0
     while len(at_random) < kills:
         folder = place / f"random-{studies}"
@@ -210,6 +232,7 @@ def campaign(suite: str, kills: int, rounds: int, rng: random.Random, place: Pat
         "weights": len(expected["weights"]),
         "kills_at_moments": moments,
         "kills_at_random": at_random,
+        "kills_with_a_checkpoint_on_disk": sum(one["checkpoint_on_disk"] for one in at_random),
         "studies_killed_at_random": studies,
         "rounds_of_two_processes": rounds,
         "identical": True,

@@ -19,10 +19,10 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 import humboldt
-from humboldt.export import export_lm_eval
-from humboldt.language_models import causal_lm
 from humboldt.languages import Alphabet, tasks
-from humboldt.measures.pcfg_set import File, score_predictions
+from humboldt.outside.language_models import causal_lm
+from humboldt.outside.lm_eval import export_lm_eval
+from humboldt.storage import files
 
 TASK = "np_n_vp_n"
 SYNTAX = {"terminals": 2, "train": 300, "validation": 4, "test": 60, "long": 40}
@@ -105,11 +105,9 @@ def pcfg_set(folder: Path) -> dict[str, list[float]]:
     options: Any = {"settings": PCFG, "tasks": ["task_accuracy"]}
     (one,) = export_lm_eval("pcfg_set", folder, count=30, shots=3, **options)
     harness = run(Half(interpret), [one.name], folder)
-    records: Any = [
-        (i, {"source": row["input"], "prediction": row["prediction"]})
-        for i, row in enumerate(generated(harness, one.name))
-    ]
-    ours = score_predictions("task_accuracy", File("samples", records))["sequence_accuracy"]
+    samples = folder / "samples.jsonl"
+    files.write(samples, generated(harness, one.name))
+    ours = humboldt.score("pcfg_set", samples, tasks="task_accuracy").measures()["sequence_accuracy"]
     return {one.name: [harness["results"][one.name]["exact_match,stripped"], ours]}
 
 

@@ -2,9 +2,9 @@
 
     python benchmarks/pcfg_set_data.py --size 100000
 
-The baseline draws trees from the same grammar by plain recursion, keeps those whose length and depth the histogram
-still wants, and interprets them one by one: appendix A of the paper, done literally. It makes a hundredth of the
-corpus; its time is given as if it made all of it. All times are seconds of CPU time on one core.
+The baseline draws trees with new probabilities for each by plain recursion, keeps those whose length and depth the
+histogram still wants, and interprets them one by one: the authors' procedure, done literally. It makes a hundredth of
+the corpus; its time is given as if it made all of it. All times are seconds of CPU time on one core.
 """
 
 import argparse
@@ -30,10 +30,9 @@ from humboldt.languages.pcfg_set import (
     primitive,
     productivity_splits,
     released_histogram,
-    released_productions,
     systematicity_splits,
 )
-from humboldt.languages.pcfg_set._naturalise import proportional
+from humboldt.languages.pcfg_set.parts.naturalise import proportional
 
 
 def timed(work: Callable[[], Any], repeats: int, times: int = 1) -> dict[str, float]:
@@ -49,20 +48,22 @@ def timed(work: Callable[[], Any], repeats: int, times: int = 1) -> dict[str, fl
 def plain_loop(count: int) -> int:
     """Literal generation. Cells that take too long to fill are given up: returns how many items were made."""
     rng = random.Random(0)
-    productions, missing = released_productions(), proportional(released_histogram(), count).counts
-    longest = max(n for n, _ in missing)
+    missing = proportional(released_histogram(), count).counts
+    longest, deepest = (max(sizes) for sizes in zip(*missing, strict=True))
     names = {arity: [function.name for function in PCFG_SET.of_arity(arity)] for arity in (1, 2)}
     used: set[str] = set()
 
-    def application() -> list[str]:
-        if rng.random() < productions.unary:
-            return [rng.choice(names[1]), *argument()]
-        return [rng.choice(names[2]), *argument(), ",", *argument()]
+    def application(unary: float, function: float, level: int) -> list[str]:
+        if level > deepest:
+            raise RecursionError  # as in the authors' generator, which sets a low limit: some trees have no end
+        if rng.random() < unary:
+            return [rng.choice(names[1]), *argument(unary, function, level)]
+        return [rng.choice(names[2]), *argument(unary, function, level), ",", *argument(unary, function, level)]
 
-    def argument() -> list[str]:
-        if rng.random() < productions.function:
-            return application()
-        (size,) = rng.choices(list(productions.string_lengths), list(productions.string_lengths.values()))
+    def argument(unary: float, function: float, level: int) -> list[str]:
+        if rng.random() < function:
+            return application(unary, function, level + 1)
+        size = rng.randint(2, 5)
         while True:
             string = [rng.choice(PCFG_SET.letters) for _ in range(size)]
             if " ".join(string) not in used:
@@ -72,7 +73,7 @@ def plain_loop(count: int) -> int:
     made = 0
     for _ in range(20 * count):
         try:
-            text = " ".join(application())
+            text = " ".join(application(rng.random(), rng.random(), 1))
         except RecursionError:
             continue
         if length(text) <= longest and missing[length(text), depth(text)] > 0:

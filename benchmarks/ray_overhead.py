@@ -18,10 +18,10 @@ from typing import Any
 from _record import report
 
 import humboldt
-from humboldt.cluster.executor import Ray
-from humboldt.events import Silent
-from humboldt.execution import AbstractExecutor, Here
+from humboldt.core.events import Silent
 from humboldt.plugins import load_files
+from humboldt.running.cluster.executor import Ray
+from humboldt.running.execution import AbstractExecutor, Here
 
 PLUGIN = Path(__file__).parents[1] / "tests" / "fault_plugin.py"
 

@@ -16,9 +16,9 @@ import numpy as np
 from _record import report
 
 from humboldt.commands.report import write_report
-from humboldt.results import ScoredMember, State, TrainedMember
-from humboldt.store import Store
-from humboldt.suites import suites
+from humboldt.core.results import ScoredMember, State, TrainedMember
+from humboldt.storage.store import Store
+from humboldt.suites import catalogue, plans, suites
 from humboldt.suites.reading import upgrade
 
 MODELS, EACH = ("rnn", "stack_rnn", "lstm"), 30
@@ -35,9 +35,10 @@ def fill(folder: Path, members: int) -> int:
         changes = {"steps": 1000 + number, "seeds": 10}
         for task in suite.printed_tasks:
             for model in MODELS:
-                ((training, protocol),) = suite.trainings(task, model, suite.preset("paper"), changes)
-                (evaluation,) = suite.evaluations(protocol, task)
-                own = [{"seed": seed, "learning_rate": rate} for rate in protocol.learning_rates for seed in range(10)]
+                (resolved,) = plans.trainings(suite, task, model, catalogue.preset(suite, "paper"), changes)
+                (evaluation,) = suite.evaluations(resolved.protocol, task)
+                rates = resolved.protocol.learning_rates
+                own = [{"seed": seed, "learning_rate": rate} for rate in rates for seed in range(10)]
                 trained = [TrainedMember(member, State.FINISHED, 1.0, {}, environment) for member in own]
                 scored = []
                 for member in own:
@@ -45,7 +46,7 @@ def fill(folder: Path, members: int) -> int:
                     detail = {"accuracy_per_length": {"lengths": LENGTHS, "accuracy": curve}}
                     measures = {"score": float(np.mean(curve))}
                     scored.append(ScoredMember(member, State.FINISHED, measures, 1.0, detail))
-                store.add(training, trained, [(evaluation, scored)], format=suite.format)
+                store.add(resolved.training, trained, [(evaluation, scored)], format=suite.format)
                 total += len(own)
     return total
 

@@ -1,19 +1,22 @@
 """Do two versions of the code give the same results? Compares the members of two folders of results, bit by bit.
 
+    python benchmarks/same_results.py run FOLDER
     python benchmarks/same_results.py OLD_FOLDER NEW_FOLDER
 
-Each folder holds `results.db` files at any depth, made by the same commands (see `same_results.txt`). Prints one JSON
-record: how many members were compared, and every difference.
+The first runs the commands of `same_results.txt`, each into a folder of its own. The second prints one JSON record: how
+many members were compared, and every difference. A folder holds `results.db` files at any depth.
 """
 
 import json
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from humboldt.identity import canonical
-from humboldt.results import State
-from humboldt.store import Store
+from humboldt.core.identity import canonical
+from humboldt.core.results import State
+from humboldt.storage.store import Store
 from humboldt.suites.reading import upgrade
 
 Members = dict[tuple[str, ...], dict[str, Any]]
@@ -57,6 +60,21 @@ def compare(old: Members, new: Members) -> dict[str, object]:
     }
 
 
+def run(folder: Path) -> None:
+    """Runs every command of `same_results.txt`. A folder that has results already is not run again."""
+    number = 0
+    lines = (Path(__file__).parent / "same_results.txt").read_text().splitlines()
+    for line in (line for line in lines if not line.startswith("#")):
+        number += not line.startswith("+")
+        out = folder / f"{number:02}"
+        command = ["humboldt", "run", *shlex.split(line.removeprefix("+")), "--no-estimate", "--out", str(out)]
+        print(shlex.join(command), file=sys.stderr, flush=True)
+        subprocess.run([sys.executable, "-m", *command], check=True, stdout=subprocess.DEVNULL)
+
+
 if __name__ == "__main__":
+    if sys.argv[1] == "run":
+        run(Path(sys.argv[2]))
+        sys.exit()
     result = compare(members(Path(sys.argv[1])), members(Path(sys.argv[2])))
     print(json.dumps(result, indent=1, ensure_ascii=False))

@@ -15,7 +15,7 @@ import numpy as np
 from _record import measure, report
 
 from humboldt.languages import tasks
-from humboldt.languages.chomsky._base import AbstractTransduction
+from humboldt.languages.chomsky.base import AbstractTransduction
 
 BATCH = 128
 CLAIM_MS = {40: 1.0}  # by length

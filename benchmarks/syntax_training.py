@@ -10,7 +10,7 @@ import argparse
 import jax
 from _record import measure, report
 
-from humboldt.suites import suites
+from humboldt.suites import plans, resolving, suites
 from humboldt.suites.experiments import Request
 from humboldt.training.engines.jax import make_ensemble
 from humboldt.training.ensemble.stream import make_chunk
@@ -29,8 +29,8 @@ def main() -> None:
     options = parser.parse_args()
     settings = {name: getattr(options, name) for name in ("terminals", "sizes", "precision")}
     suite = suites.get("syntax")
-    (experiment,) = suite.plan(Request((options.task,), (options.model,), "paper", options.members, settings))
-    parts = suite.restore(experiment.training, experiment.evaluations[0])
+    (experiment,) = plans.plan(suite, Request((options.task,), (options.model,), "paper", options.members, settings))
+    parts = resolving.resolved(experiment)
 
     def rate(members: int) -> dict[str, float]:
         ensemble = make_ensemble(suite.job(parts, experiment.members[:members]))

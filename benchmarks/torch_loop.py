@@ -16,8 +16,9 @@ from _record import report
 from torch import nn
 
 import humboldt
-from humboldt.events import Silent
-from humboldt.outside_models import register_model
+from humboldt.core.events import Silent
+from humboldt.models.own import register_model
+from humboldt.suites import resolving
 from humboldt.training.engines.torch import _training
 
 
@@ -45,7 +46,7 @@ def main() -> None:
     settings = {"learning_rates": (1e-3,), "hidden_size": options.hidden_size, "steps": options.steps}
     study = humboldt.plan("chomsky", tasks="reverse_string", models=name, preset="paper", seeds=1, settings=settings)
     (experiment,) = study.experiments
-    job = study.suite.job(study.suite.restore(experiment.training, experiment.evaluations[0]), experiment.members)
+    job = study.suite.job(resolving.resolved(experiment), experiment.members)
     training = _training(job)
     batches = [training._examples(job.problem.batch(step), 0) for step in range(options.steps)]
 

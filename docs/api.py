@@ -21,11 +21,10 @@ pieces are used together is in the tutorials: [predictions](score.md), [PyTorch]
 # The modules that users import from. Where names are given, the others are for Humboldt itself.
 MODULES: dict[str, tuple[str, ...]] = {
     "humboldt": (),
-    "humboldt.batching": ("Batches", "Symbols"),
-    "humboldt.inspection": ("KeptMember", "Inspection"),
-    "humboldt.internals": ("Internal",),
-    "humboldt.language_models": (),
-    "humboldt.problems": (),
+    "humboldt.outside.batching": ("Batches", "Symbols"),
+    "humboldt.inspecting.inspection": ("KeptMember", "Inspection"),
+    "humboldt.core.internals": ("Internal",),
+    "humboldt.outside.language_models": (),
     "humboldt.settings": ("setting", "settings", "Role"),
     "humboldt.plugins": ("load_files",),
     "humboldt.errors": ("HumboldtError", "UsageError", "RunError", "Interrupted"),

@@ -1,4 +1,4 @@
-"""A linear recurrence in JAX: `humboldt run chomsky --model examples/jax_linear_recurrence.py:LinearRecurrence`."""
+"""A linear recurrence in JAX, for every suite: `humboldt run SUITE --model THIS_FILE.py:LinearRecurrence`."""
 
 import equinox as eqx
 import jax

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from humboldt.results import Scores, State
+from humboldt.core.results import Scores, State
 from humboldt.suites import suites
 from humboldt.suites.cells import heading_of
 from humboldt.suites.reading import stored

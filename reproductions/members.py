@@ -2,8 +2,9 @@
 
 python reproductions/members.py
 
-From `chomsky/curves.json`, `syntax/curves.json` and `bliss/mdlrnn/results.json`: which training each entry is of is
-found by planning its command again. Tasks, models and measures had version 1 when the first two were made.
+From `chomsky/curves.json`, `syntax/curves.json`, `bliss/mdlrnn/results.json` and `bliss/mdlrnn/table_2.json`: which
+training each entry is of is found by planning its command again. Tasks, models and measures had version 1 when the
+first two were made.
 """
 
 import json
@@ -12,11 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from humboldt.identity import Evaluation, Training
-from humboldt.results import Result, Scores, State
-from humboldt.suites import suites
+from humboldt.core.identity import Evaluation, Training
+from humboldt.core.results import Result, Scores, State
+from humboldt.storage.exports import as_lines, exported
+from humboldt.suites import catalogue, plans, suites
 from humboldt.suites.base import AbstractSuite
-from humboldt.suites.exports import as_lines, exported
 
 HERE = Path(__file__).parent
 
@@ -28,8 +29,8 @@ def training_of(suite: AbstractSuite, task: str, model: str, label: str) -> tupl
     for part in parts:
         key, equals, value = part.partition("=")
         changes[key if equals else "distribution"] = value if equals else part
-    ((training, protocol),) = suite.trainings(task, model, suite.preset(preset), changes)
-    return training, suite.evaluations(protocol, task)[0]
+    (resolved,) = plans.trainings(suite, task, model, catalogue.preset(suite, preset), changes)
+    return resolved.training, suite.evaluations(resolved.protocol, task)[0]
 
 
 def curves(name: str) -> Iterator[dict[str, Any]]:
@@ -74,7 +75,9 @@ def searches() -> Iterator[dict[str, Any]]:
     suite, folder = suites.get("bliss"), HERE / "bliss" / "mdlrnn"
     groups: dict[str, tuple[Training, Evaluation, list[Result]]] = {}
     for entry in json.loads((folder / "results.json").read_text(encoding="utf-8")):
-        task = next(task for task in sorted(suite.tasks(), key=len, reverse=True) if entry["name"].startswith(task))
+        task = next(
+            task for task in sorted(catalogue.tasks(suite), key=len, reverse=True) if entry["name"].startswith(task)
+        )
         label = f"{entry['label']}, factors={entry['factor']}"
         training, evaluation = training_of(suite, task, "mdlrnn", label)
         assert {**training.versions, "measure": evaluation.version} == entry["versions"]
@@ -82,6 +85,16 @@ def searches() -> Iterator[dict[str, Any]]:
         known = entry["member"], State.FINISHED, entry["measures"], entry["seconds"], {"network": network}
         _, _, results = groups.setdefault(training.key, (training, evaluation, []))
         results.append(Result(*known, entry["environment"]))
+    for search in json.loads((folder / "table_2.json").read_text(encoding="utf-8"))["searches"]:
+        generations = search["search"]["generations"]
+        label = (
+            f"paper, factors={search['factor']}, generations={generations}, patience={generations}, keep_proved=true"
+        )
+        training, evaluation = training_of(suite, search["task"], "mdlrnn", label)
+        member = {"penalty": "none", "seed": search["seed"], "strength": 0.0}
+        _, _, results = groups.setdefault(training.key, (training, evaluation, []))
+        known = member, State.FINISHED, search["measures"], search["seconds"], {}
+        results.append(Result(*known, search["environment"]))
     for training, evaluation, results in groups.values():
         yield exported(Scores(training, evaluation, tuple(results)), format=suite.format, headline="largest_n")
 

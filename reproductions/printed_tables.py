@@ -18,7 +18,7 @@ def repeated_syntax_cells() -> tuple[int, int]:
 
 def quartered_cells() -> tuple[int, int]:
     """Non-zero L of Table 6c of FIND at dropout 0.5 that are a quarter of Table 1c's, and how many there are."""
-    rows = [row for row in published.rows("find") if row["metric"] == "L"]
+    rows = [row for row in published.rows("bias") if row["metric"] == "L"]
     standard = {(r["model"], r["rule"]): float(r["value"]) for r in rows if r["paper_table"] == "table_1c"}
     default = [r for r in rows if r["paper_table"] == "table_6c" and r["parameter_value"] == "0.5"]
     beside = [(float(r["value"]), standard[r["model"], r["rule"]]) for r in default if float(r["value"])]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from humboldt.languages import tasks
-from humboldt.languages.chomsky._base import AbstractTransduction
+from humboldt.languages.chomsky.base import AbstractTransduction
 
 Strings = tuple[str, str]
 

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from humboldt.checkpoints import Checkpoints
-from humboldt.events import AbstractSink, Progress
+from humboldt.core.events import AbstractSink, Progress
 from humboldt.languages import Batch
 from humboldt.models import models
-from humboldt.suites.base import AbstractSuite
+from humboldt.storage.checkpoints import Checkpoints
+from humboldt.suites import catalogue
+from humboldt.training.abilities import CountsRight
 from humboldt.training.base import AbstractEngine, AbstractPredictor, AbstractTrained, Arrays, Job, Outcome
 
 
@@ -18,6 +19,7 @@ class Clockwork(AbstractEngine):
     """Member `seed` gets about `seed` of ten strings right; seeds in `diverging` diverge."""
 
     models = models
+    abilities = frozenset({CountsRight})
 
     def __init__(self) -> None:
         self.trained: list[int] = []  # how many members were trained, call by call; nothing for what was on disk
@@ -59,11 +61,13 @@ class ClockworkTrained(AbstractTrained):
         return {"seed": self._seeds[member : member + 1]}
 
 
-class ClockworkPredictor(AbstractPredictor):
+class ClockworkPredictor(AbstractPredictor, CountsRight):
     def __init__(self, engine: Clockwork, seeds: np.ndarray) -> None:
         self.engine, self.seeds, self.num_members = engine, seeds, len(seeds)
 
     def take(self, members: Sequence[int]) -> "ClockworkPredictor":
+        if not len(members):
+            raise TypeError("Indexer must have integer or boolean type")  # as JAX says of an empty list
         return ClockworkPredictor(self.engine, self.seeds[list(members)])
 
     def correct(self, batch: Batch, *, number: int = 0) -> np.ndarray:
@@ -78,7 +82,7 @@ class ClockworkPredictor(AbstractPredictor):
 def clockwork(monkeypatch: pytest.MonkeyPatch) -> Clockwork:
     """Takes the place of every engine."""
     engine = Clockwork()
-    monkeypatch.setattr(AbstractSuite, "engine", lambda self, contender: engine)
+    monkeypatch.setattr(catalogue, "engine_of", lambda contender: engine)
     return engine
 
 

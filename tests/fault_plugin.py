@@ -15,15 +15,16 @@ from typing import ClassVar
 import numpy as np
 
 import humboldt
+from humboldt.core.events import Progress, Warned
 from humboldt.errors import Interrupted
-from humboldt.events import Progress, Warned
-from humboldt.identity import Evaluation, Member
 from humboldt.languages import AbstractTask, Alphabet, Batch, ProblemKind
 from humboldt.registry import Registry
 from humboldt.report.tables import Record, Table
 from humboldt.settings import Role, setting, settings
 from humboldt.suites.base import AbstractSuite
-from humboldt.suites.experiments import Contender, Parts, Preset, Probe
+from humboldt.suites.cells import Cell, SettingGroup
+from humboldt.suites.experiments import Contender, MemberScore, Preset
+from humboldt.suites.presentation import Presentation
 from humboldt.training.base import (
     AbstractEngine,
     AbstractPredictor,
@@ -76,6 +77,7 @@ class AdderEngine(AbstractEngine):
     """A step halves what there is and adds numbers that depend on the step and the seed."""
 
     models = adders
+    abilities = frozenset()
 
     def train(self, job: Job, checkpoints, sink) -> "AdderTrained":
         latest = checkpoints.latest()
@@ -94,7 +96,7 @@ class AdderEngine(AbstractEngine):
             checkpoints.save(step + 1, {"sums": sums})
             sink.send(Progress("adding", step + 1, job.recipe.steps))
             if sink.should_stop():
-                raise Interrupted("Stopped as asked.")
+                raise Interrupted("Interrupted by the user.")
             if os.environ.get("FAULTS_DIE") == str(step + 1):
                 os.kill(os.getpid(), signal.SIGKILL)
         return AdderTrained(sums)
@@ -143,6 +145,33 @@ class Adding:
     digits: int = setting(6, "digits of a score", role=Role.EVALUATION, least=1)
 
 
+def records(cell: Cell) -> list[Record]:
+    """The largest sum."""
+    values = [value for value, _, _ in cell.finished("sum")]
+    return [
+        Record(
+            suite="faults",
+            task=cell.task,
+            model=cell.model,
+            setting=str(cell.heading),
+            measure="sum",
+            statistic="max",
+            value=max(values),
+            members=len(values),
+            published=None,
+        )
+    ]
+
+
+def layout(suite: AbstractSuite, heading: SettingGroup, cells: Sequence[Cell]) -> list[Table]:
+    """All sums."""
+    del suite
+    rows = tuple((c.task, *(f"{value:.6f}" for value, _, _ in c.finished("sum"))) for c in cells)
+    width = max(map(len, rows))
+    rows = tuple((*row, *[""] * (width - len(row))) for row in rows)
+    return [Table(f"faults, {heading}", ("Task", *(f"seed {i}" for i in range(width - 1))), rows)]
+
+
 class Faults(AbstractSuite):
     """One table of sums."""
 
@@ -151,35 +180,16 @@ class Faults(AbstractSuite):
     contenders: ClassVar = {"adder": Contender("adder", "Adder", engine="adding")}
     presets: ClassVar = {name: Preset(name, "all") for name in ("paper", "quick")}
     headline, evaluation = "sum", ("sum", 1)
+    presentation = Presentation(records=records, layout=layout)
 
-    def members(self, parts: Parts) -> list[Member]:
-        return [{"seed": seed} for seed in range(parts.protocol.seeds)]
-
-    def job(self, parts, members):
+    def job(self, resolved, members):
         recipes = tuple(MemberRecipe(member["seed"], 0.1) for member in members)
-        return Job(parts.model, Numbers(), Recipe(steps=parts.protocol.steps), recipes)
+        return Job(resolved.model, Numbers(), Recipe(steps=resolved.protocol.steps), recipes)
 
-    def score(self, scoring):
-        assert isinstance(scoring.predictor, AdderPredictor)
-        return [({"sum": round(float(row.sum()), scoring.parts.protocol.digits)}, {}) for row in scoring.predictor.sums]
-
-    def probe(self, parts, evaluation: Evaluation):
-        return Probe(lambda predictor: None, 0.0)
-
-    def work(self, parts):
-        return f"{parts.protocol.steps} steps"
-
-    def cell_records(self, cell):
-        values = [value for value, _, _ in cell.finished("sum")]
-        return [
-            Record("faults", cell.task, cell.model, str(cell.heading), "sum", "max", max(values), len(values), None)
-        ]
-
-    def layout(self, heading, cells):
-        rows = tuple((c.task, *(f"{value:.6f}" for value, _, _ in c.finished("sum"))) for c in cells)
-        width = max(map(len, rows))
-        rows = tuple((*row, *[""] * (width - len(row))) for row in rows)
-        return [Table(f"faults, {heading}", ("Task", *(f"seed {i}" for i in range(width - 1))), rows)]
+    def score(self, scoring_input):
+        assert isinstance(scoring_input.predictor, AdderPredictor)
+        digits = scoring_input.resolved.protocol.digits
+        return [MemberScore({"sum": round(float(row.sum()), digits)}) for row in scoring_input.predictor.sums]
 
 
 class Sums(AbstractTask):

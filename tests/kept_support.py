@@ -7,11 +7,12 @@ import equinox as eqx
 import jax
 
 import humboldt
-from humboldt import checkpoints
+from humboldt.core.results import ScoredMember, State, TrainedMember
 from humboldt.mdl import published_networks
-from humboldt.results import ScoredMember, State, TrainedMember
-from humboldt.store import Store, weights_path
-from humboldt.study import Study
+from humboldt.running.study import Study
+from humboldt.storage import checkpoints
+from humboldt.storage.store import Store, weights_path
+from humboldt.suites import resolving
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.experiments import Experiment
 from humboldt.training.engines.jax import build
@@ -29,7 +30,7 @@ def fill(folder: Path, suite: str, task: str, model: str, settings: dict[str, An
 
 
 def _fill(suite: AbstractSuite, experiment: Experiment, folder: Path) -> None:
-    job = suite.job(suite.restore(experiment.training, experiment.evaluations[0]), experiment.members)
+    job = suite.job(resolving.resolved(experiment), experiment.members)
     for number, member in enumerate(experiment.members):
         if experiment.training.engine == "search":
             network = published_networks()["dyck_1"]

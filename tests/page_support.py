@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from humboldt.core.results import Scores
 from humboldt.page.collect import collect
 from humboldt.page.content import Page
-from humboldt.results import Scores
 from humboldt.suites.reading import stored
 
 STORE = Path(__file__).parent / "page" / "store"

@@ -1,5 +1,6 @@
 """What tests of PCFG SET share: the released data, an interpreter written apart from ours, models with known faults."""
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,6 +59,12 @@ def released(name: str = "") -> Path:
         if (parent / "shared/data/pcfg_set" / name).exists():
             return parent / "shared/data/pcfg_set" / name
     pytest.skip(f"the released data ({name}) are not here")
+
+
+def released_test_sources() -> list[str]:
+    """The sources of the released test set, in the released spelling: they stand beside the authors' outputs."""
+    with gzip.open(released("predictions/transformer_pcfgset.tsv.gz"), "rt", encoding="utf-8") as file:
+        return [line.split("\t")[0] for line in file.read().splitlines()[1:]]
 
 
 LETTERS = [f"{letter}{number}" for letter in "ABZ" for number in (1, 9, 20)] + ["A", "B"]

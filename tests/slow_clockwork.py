@@ -5,9 +5,9 @@ import time
 from engine_support import Clockwork, ClockworkTrained
 
 from humboldt import cli
-from humboldt.checkpoints import Checkpoints
-from humboldt.events import AbstractSink, Progress
-from humboldt.suites.base import AbstractSuite
+from humboldt.core.events import AbstractSink, Progress
+from humboldt.storage.checkpoints import Checkpoints
+from humboldt.suites import catalogue
 from humboldt.training.base import Job
 
 
@@ -22,5 +22,5 @@ class SlowClockwork(Clockwork):
 
 
 if __name__ == "__main__":
-    AbstractSuite.engine = lambda self, contender: SlowClockwork()  # pyright: ignore[reportAttributeAccessIssue]
+    catalogue.engine_of = lambda contender: SlowClockwork()
     cli.main()

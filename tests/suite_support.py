@@ -1,17 +1,17 @@
 """What the tests of suites, studies and execution share."""
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from humboldt.events import AbstractSink, Event, Progress, Warned
-from humboldt.execution import Options, Outcome, execute
-from humboldt.identity import Evaluation, Member
-from humboldt.results import Result, Scores, State
+from humboldt.core.events import AbstractSink, Event, Progress, Warned
+from humboldt.core.identity import Evaluation, Member
+from humboldt.core.results import Result, Scores, State
+from humboldt.running.execution import ExperimentOutcome, Options, execute
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.departures import departures, sentence
-from humboldt.suites.experiments import Experiment
+from humboldt.suites.experiments import Experiment, Resolved, ScoringInput
+from humboldt.training.base import AbstractPredictor
 
 TINY = {
     "steps": 20,
@@ -49,7 +49,28 @@ class Recording(AbstractSink):
         return {event.phase for event in self.events if isinstance(event, Progress)}
 
 
-def run_one(experiment: Experiment, folder: Path, sink: AbstractSink | None = None, **options: Any) -> Outcome:
+def scoring_input(
+    suite: AbstractSuite,
+    resolved: Resolved,
+    evaluation: Evaluation,
+    predictor: AbstractPredictor,
+    members: Sequence[Member],
+    sink: AbstractSink,
+) -> ScoringInput:
+    """A predictor to be scored on the problem that its members would have."""
+    return ScoringInput(
+        resolved=resolved,
+        evaluation=evaluation,
+        problem=suite.problem(resolved, members),
+        predictor=predictor,
+        members=tuple(members),
+        sink=sink,
+    )
+
+
+def run_one(
+    experiment: Experiment, folder: Path, sink: AbstractSink | None = None, **options: Any
+) -> ExperimentOutcome:
     """Trains and scores one experiment; whatever fails is raised."""
     *_, outcome = execute(experiment, Options(folder, **options), sink or Recording())
     if outcome.error is not None:
@@ -66,7 +87,7 @@ def result(
     return Result(member, state, measures or {}, 1.0, detail or {}, {})
 
 
-def results_of(outcome: Outcome) -> list[Result]:
+def results_of(outcome: ExperimentOutcome) -> list[Result]:
     """The members of an outcome under its first evaluation, as a store would show them."""
     scored = {str(one.member): one for one in outcome.scored[0][1]}
     found = []
@@ -84,29 +105,3 @@ def scores_of(experiment: Experiment, results: Sequence[Result], evaluation: Eva
 
 def departures_of(suite: AbstractSuite, experiments: Sequence[Experiment]) -> str:
     return sentence(departures(suite, [(e.training, e.evaluations[0], e.members) for e in experiments]))
-
-
-SCHEMA_1 = """
-CREATE TABLE runs (run TEXT PRIMARY KEY, suite TEXT NOT NULL, task TEXT NOT NULL, model TEXT NOT NULL,
-    label TEXT NOT NULL, setting TEXT NOT NULL, versions TEXT NOT NULL);
-CREATE TABLE results (run TEXT NOT NULL REFERENCES runs (run), member TEXT NOT NULL, state TEXT NOT NULL,
-    measures TEXT NOT NULL, detail TEXT NOT NULL, environment TEXT NOT NULL, seconds REAL NOT NULL,
-    finished_at TEXT NOT NULL, PRIMARY KEY (run, member));
-PRAGMA user_version = 1;
-"""  # as version 0.1 of the package made it
-
-
-def write_schema_1(folder: Path, run: Sequence[str], results: Sequence[Sequence[str]]) -> None:
-    """A store as version 0.1 wrote it: `run` is a row of its table, `results` are member, state, measures, detail."""
-    folder.mkdir(parents=True, exist_ok=True)
-    is_new = not (folder / "results.db").exists()
-    with sqlite3.connect(folder / "results.db") as db:
-        if is_new:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.executescript(SCHEMA_1)
-        db.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", run)
-        rest = ('{"humboldt":"0.1.0","python":"3.11.7"}', 2.5, "2026-11-01T00:00:00+00:00")
-        db.executemany(
-            "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(run[0], *one, *rest) for one in results]
-        )
-    db.close()

@@ -162,3 +162,31 @@ def test_every_seeded_fault_can_still_be_made(monkeypatch: pytest.MonkeyPatch):
         text = (ROOT / "src" / "humboldt" / fault.file).read_text(encoding="utf-8")
         assert text.count(fault.right) == 1 and fault.wrong != fault.right, fault.name
         assert (ROOT / fault.tests.split()[0]).exists(), fault.name
+
+
+def test_what_is_said_of_flipped_bits_and_large_studies_is_in_the_records():
+    text = _text("benchmarks/README.md")
+    flips = load("benchmarks/records/bit_flips.json")
+    assert f"{flips['rows_left_out']} times rows are left out" in text and f"{flips['refused']} times the file" in text
+    assert f"flips {flips['flips']} single bits" in text and f"{flips['same']} times all results" in text
+    sizes = load("benchmarks/records/large_studies-cpu.json")["results"]
+    assert len(sizes) == 20 and sizes[-1]["members"] == 100_000
+    for command in ("show", "archive", "report"):
+        largest = sizes[-1][command]
+        said = f"{largest['processor_seconds']:.1f} s", f"{largest['peak_megabytes']} MB"
+        assert all(one in text for one in said) and largest["peak_megabytes"] <= 500
+
+
+def test_the_rooms_are_counted_as_the_record_says(monkeypatch: pytest.MonkeyPatch):
+    record = load("benchmarks/records/rooms.json")
+    (table,) = [
+        rows for rows in tables(ROOT / "benchmarks/README.md") if rows[0][0] == "modules directly in the package"
+    ]
+    counts = [[record[key][name] for key in ("before", "after")] for name in record["after"] if name != "commit"]
+    assert [row[1:] for row in table] == [[f"{number:,}" for number in row] for row in counts]
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    rooms = script("benchmarks/rooms.py")
+    graph = rooms.rooms(ROOT / "src/humboldt")
+    assert graph["cli"] >= {"commands", "errors"} and not graph["errors"] and 2 < rooms.levels(graph) < len(graph)
+    with pytest.raises(ValueError, match="Rooms import each other: a -> b -> a"):
+        rooms.levels({"a": {"b"}, "b": {"a"}})

@@ -15,10 +15,11 @@ from typing import NamedTuple
 import pytest
 from engine_support import Clockwork
 from kept_support import fill
-from suite_support import write_schema_1
 
+import humboldt
 from humboldt import cli
 from humboldt.commands.run import demo_studies
+from humboldt.core.results import ScoredMember, State, TrainedMember
 from humboldt.settings import parse_assignments
 from humboldt.suites import suites
 
@@ -237,18 +238,17 @@ def test_a_failed_run_exits_1_and_its_traceback_can_be_shown(clockwork: Clockwor
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Results of version 0.1: whatever shows these shows today's, too."""
+    """Results that nothing has trained."""
     folder = tmp_path_factory.mktemp("shown")
-    setting = (
-        '{"autoregressive":false,"batch_size":32,"computation_tokens":0,"data_seed":0,"gradient_clip":1.0,'
-        '"loss":"mean","model":{"activation":"relu","hidden_size":64,"relu_readout":false},"num_test_lengths":24,'
-        '"precision":"float32","steps":4000,"strings_per_length":64,"task":{},"test_lengths":[41,500],"test_seed":1,'
-        '"train_lengths":[1,40]}'
+    study = humboldt.plan(
+        "chomsky", tasks=["even_pairs", "parity_check"], models=["rnn"], preset="quick", seeds=2, out=folder
     )
-    for task in ("even_pairs", "parity_check"):
-        run = (task, "chomsky", task, "rnn", "quick", setting, '{"measure":1,"model":1,"task":1}')
-        members = [(json.dumps({"learning_rate": 0.004, "seed": s}), "finished", '{"score":0.5}', "{}") for s in (0, 1)]
-        write_schema_1(folder, run, members)
+    for experiment in study.experiments:
+        members = [{"learning_rate": 0.004, "seed": seed} for seed in (0, 1)]
+        assert all(member in experiment.members for member in members)
+        trained = [TrainedMember(member, State.FINISHED, 2.5) for member in members]
+        scored = [ScoredMember(member, State.FINISHED, {"score": 0.5}) for member in members]
+        study.store.add(experiment.training, trained, [(experiment.evaluations[0], scored)], format=study.suite.format)
     return folder
 
 
@@ -352,11 +352,11 @@ def test_the_version(call: Call):
         (["run", "chomsky", "--set", "=3"], "not of the form key=value"),
         (["run", "chomsky", "--set", "steps=1", "--set", "steps=2"], "--set steps was given twice"),
         (["run", "chomsky", "--set", "steps=５"], "steps must be a whole number of at least 1"),
-        (["run", "chomsky", "--seeds", "0"], "at least one seed"),
+        (["run", "chomsky", "--seeds", "0"], "a whole number of at least 1"),
         (["run", "chomsky", "--seeds", "x"], "--seeds"),
         (["run", "chomsky", "--seeds", "1", "--set", "seeds=2"], "were both given"),
         (["run", "chomsky", "--out", "/dev/null/x", *TINY], "cannot be written"),
-        (["run", "chomsky", "--out", ""], "an empty name is no folder"),
+        (["run", "chomsky", "--out", ""], "an empty name is not a folder"),
         (["run", "chomsky", "--plugin", "none.py"], "there is no file"),
         (["run", "chomsky", "--keep", "some"], "--keep"),
         (["run", "chomsky", "--save-every", "-1"], "--save-every"),

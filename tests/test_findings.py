@@ -7,6 +7,8 @@ from typing import Any
 from pages import ROOT, load, script, tables
 from scipy.stats import fisher_exact, mannwhitneyu
 
+from humboldt import published
+
 TEXT = " ".join((ROOT / "docs" / "findings.md").read_text(encoding="utf-8").split())
 
 
@@ -107,7 +109,7 @@ def test_the_runs_behind_the_findings_are_on_record():
 
 
 def test_description_lengths_are_those_of_the_records():
-    (start,) = [i for i in range(len(TEXT)) if TEXT.startswith("**The printed description lengths", i)]
+    (start,) = [i for i in range(len(TEXT)) if TEXT.startswith("**The released code prints description lengths", i)]
     text = TEXT[start : TEXT.index("**Table 6c")]
     held = {"bits": 0, "nats": 0}
     compared = 0
@@ -144,3 +146,40 @@ def test_what_adam_remembers_is_what_the_page_of_the_suite_says():
     p = re.findall(r"p = ([\d.]+) for `(?:comp|mem)`", page)
     assert f"with {found[0]} seeds: {found[1]} bits more for one rule and {found[2]} for the other" in TEXT
     assert f"(paired t-test: p = {p[0]} and p = {p[1]})" in TEXT
+
+
+def test_fewer_transformers_fit_than_the_papers_rule_allows():
+    """Table 3 prints a dash where fewer than 70% fit; the rows of the Transformer with one layer are printed."""
+    cells = script("reproductions/bias/cells.py")
+    own = {s.fit for s in cells.shares() if (s.task, s.model) == ("composition_or_memorization", "transformer")}
+    assert own == {9} and "9 of 100 the 76 examples of composition_or_memorization" in TEXT
+    page = " ".join((ROOT / "reproductions/bias/README.md").read_text(encoding="utf-8").split())
+    p: Any = fisher_exact([[9, 91], [70, 30]])[1]
+    assert f"p = {p:.0e}" in TEXT and f"p = {p:.0e}" in page
+    p = fisher_exact([[0, 4], [14, 6]])[1]
+    assert f"(against 14 of 20: p = {p:.2f})" in TEXT and f"(0 of 4 against 14 of 20: p = {p:.2f})" in page
+    assert "failure to reproduce" in page and "does not say how many of its seeds fit" not in page
+    printed = [
+        row
+        for row in published.rows("bias")
+        if (row["paper_table"], row["parameter_value"], row["model"]) == ("table_3d", "1", "transformer")
+    ]
+    assert printed and all(row["value"] for row in printed)  # not a dash
+
+
+def test_the_unit_of_lengths_is_as_large_as_what_adam_remembers():
+    """So that numbers alone cannot say which of the two it is."""
+    moments = {(row[0], row[1]): row[3:] for row in tables(ROOT / "reproductions/bias/README.md")[3]}
+    ratios = [
+        float(kept) / float(fresh) for kept, fresh in zip(moments["kept", "128"], moments["fresh", "128"], strict=True)
+    ]
+    assert (
+        f"{ratios[0]:.2f} and {ratios[1]:.2f} times as large" in TEXT
+        and f"bits are {1 / math.log(2):.2f} times nats" in TEXT
+    )
+
+
+def test_every_correction_is_listed():
+    listed = TEXT[TEXT.index("## What we got wrong before") :]
+    for words in ("decide", "70%", "21 and 51", "p < 0.01", "Figure 3", "SCAN", "Table 3", "primitive", "second beta"):
+        assert words in listed

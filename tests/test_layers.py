@@ -10,77 +10,47 @@ import pytest
 import humboldt
 
 ROOT = Path(humboldt.__file__).parent
-BOTTOM = {
-    *(
-        "_compiled",
-        "checkpoints",
-        "databases",
-        "environment",
-        "errors",
-        "events",
-        "files",
-        "identity",
-        "internals",
-        "locks",
-        "problems",
-    ),
-    *("registry", "results", "settings"),
-}
-KNOWLEDGE = {"languages", "measures", "models", "mdl", "published"}
+BASE = {"arguments", "compiled", "core", "errors", "registry", "settings"}
+# Every room, from the bottom of the house to its top, with the rooms whose files its own may import.
 ALLOWED: dict[str, set[str]] = {
-    "_compiled": set(),
-    "checkpoints": {"errors"},
-    "databases": {"errors"},
-    "environment": set(),
+    "arguments": {"errors"},
+    "compiled": set(),
+    "starting": set(),
     "errors": set(),
-    "events": {"errors"},
-    "files": {"errors"},
-    "identity": set(),
-    "internals": set(),
-    "problems": set(),
-    "registry": {"errors"},
-    "results": {"identity"},
-    "settings": {"errors"},
-    "languages": BOTTOM,
-    "measures": {*BOTTOM, "languages"},
-    "mdl": BOTTOM,
-    "models": BOTTOM,
     "published": set(),
-    "store": {"databases", "errors", "identity", "results"},
-    "report": {"errors", "published"},
-    "outside_models": {*BOTTOM, "models"},
-    "training": {*BOTTOM, "languages", "mdl", "models", "outside_models"},
+    "references": set(),
+    "core": {"errors"},
+    "registry": {"errors"},
+    "report": {"errors"},
+    "settings": {"errors"},
+    "languages": BASE,
+    "models": BASE,
+    "storage": {"core", "errors"},
+    "mdl": {*BASE, "storage"},
+    "measures": {"compiled", "core", "errors", "languages"},
+    "plugins": {"arguments", "errors", "languages"},
+    "training": {*BASE, "languages", "mdl", "models", "storage"},
     # Only engines know networks; but a store's results of models from users' own files are to be shown.
-    "suites": {*BOTTOM, *KNOWLEDGE, "outside_models", "report", "store", "training"} - {"models", "mdl"},
-    "plugins": {*BOTTOM, "languages"},  # what it registers with, it imports when it is called
-    "execution": {*BOTTOM, "store", "suites", "training"},
-    "matching": {*BOTTOM, "suites"},
-    "study": {
-        *BOTTOM,
-        *("_progress", "estimates", "execution", "locks", "outside_models", "plugins", "report", "store", "suites"),
-        "matching",
+    "suites": {
+        *BASE,
+        *("languages", "measures", "models", "published", "references", "report", "storage", "training"),
     },
-    "inspection": {*BOTTOM, "languages", "report", "suites", "training"},
-    "kept": {*BOTTOM, "inspection", "outside_models", "plugins", "report", "store", "suites"},
-    "locks": set(),
-    "cluster": {*BOTTOM, "execution", "outside_models", "plugins", "store", "suites", "training"},
-    "estimates": {*BOTTOM, "suites", "training"},
-    "listing": {*BOTTOM, "languages", "suites"},
-    "merging": {"checkpoints", "databases", "errors", "results", "store"},
-    "planning": {"errors", "report", "study", "suites"},
-    "_progress": {"events", "report"},
-    "page": {*BOTTOM, "inspection", "kept", "measures", "report", "suites"},  # draws networks when called
-    "batching": {*BOTTOM, "languages", "plugins", "suites", "training"},
-    "language_models": {"errors", "suites"},
-    "model_check": {*BOTTOM, "batching", "languages", "measures", "report", "scoring", "suites", "training"},
-    "export": {*BOTTOM, "languages", "plugins", "scoring", "suites"},
-    "scoring": {*BOTTOM, "languages", "plugins", "report", "store", "suites"},
-    "commands": {  # page and prover are imported when they are called
-        *BOTTOM,
-        *("_progress", "cluster", "execution", "export", "kept", "listing", "merging", "model_check", "outside_models"),
-        *("planning", "plugins", "report", "scoring", "store", "study", "suites"),
+    "inspecting": {*BASE, "languages", "models", "plugins", "report", "storage", "suites", "training"},
+    "outside": {*BASE, "languages", "measures", "plugins", "report", "storage", "suites", "training"},
+    "running": {*BASE, "models", "plugins", "references", "report", "storage", "suites", "training"},
+    "page": {*BASE, "inspecting", "measures", "report", "storage", "suites"},
+    "commands": {
+        *BASE,
+        *("inspecting", "languages", "models", "outside", "plugins", "report", "running", "storage", "suites"),
     },
-    "cli": {"commands", "errors", "plugins"},
+    "cli": {"commands", "errors", "plugins", "report"},
+}
+# What is imported only when a function is called, beside `ALLOWED`: each with its reason.
+WHEN_CALLED: dict[str, set[str]] = {
+    "models": {"plugins"},  # a user's file is imported as a plugin
+    "plugins": {"models", "suites"},  # what it registers with
+    "commands": {"mdl", "page"},  # the prover and the page need packages that other commands do not
+    "page": {"mdl"},  # pictures of networks
 }
 TOP = {"__init__", "__main__"}
 HEAVY = {"jax", "jaxlib", "equinox", "optax", "jaxtyping", "ray", "torch", "altair", "jinja2", "vl_convert"}
@@ -98,28 +68,34 @@ def is_light(path: Path) -> bool:
     """
     layer, inside = layer_of(path), path.relative_to(ROOT).parts
     if layer == "models":
-        return len(inside) == 2 or inside[1] == "options"
+        return len(inside) == 2 or inside[1] == "zoo"
     return layer != "training" or inside[1] not in ("ensemble", "pytorch") or path.name == "__init__.py"
 
 
-def imported(path: Path) -> set[str]:
-    """Everything that the file imports when it is imported: imports inside functions, or for type checkers, do not
-    count."""
-    found = set()
+def imported(path: Path, *, when_called: bool = False) -> set[str]:
+    """The names that a file imports when it is imported, and with `when_called` also those that its functions import.
+
+    Imports for type checkers do not count.
+    """
+    names = set()
     pending: list[ast.AST] = [ast.parse(path.read_text())]
     while pending:
         node = pending.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and not when_called:
             continue
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             pending.extend(node.orelse)
             continue
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         pending.extend(ast.iter_child_nodes(node))
-    return found
+    return names
+
+
+def rooms_of(names: set[str]) -> set[str]:
+    return {name.split(".")[1] for name in names if name.startswith("humboldt.")} & set(ALLOWED)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -128,8 +104,8 @@ def test_imports_point_down(path: Path):
     if layer in TOP:
         return
     names = imported(path)
-    layers = {name.split(".")[1] for name in names if name.startswith("humboldt.")} & set(ALLOWED)
-    assert layers <= ALLOWED[layer] | {layer}
+    assert rooms_of(names) <= ALLOWED[layer] | {layer}
+    assert rooms_of(imported(path, when_called=True)) <= ALLOWED[layer] | {layer} | WHEN_CALLED.get(layer, set())
     if path == ROOT / "mdl/_equinox.py":
         return  # the Equinox form of a network; `mdl/convert.py` imports it when it is asked for
     if is_light(path):
@@ -148,6 +124,26 @@ def test_every_layer_has_its_place_in_the_order():
         walk(layer)
 
 
+def test_no_room_may_import_more_than_it_does():
+    for when_called, allowed in ((False, ALLOWED), (True, WHEN_CALLED)):
+        used: dict[str, set[str]] = {room: set() for room in ALLOWED}
+        for path in MODULES:
+            if layer_of(path) not in TOP:
+                used[layer_of(path)] |= rooms_of(imported(path, when_called=when_called))
+        for room, rooms in allowed.items():
+            assert rooms - BASE <= used[room], f"{room} does not import {rooms - BASE - used[room]}"
+
+
+def test_an_underscore_means_private_to_its_folder():
+    for path in MODULES:
+        for name in imported(path, when_called=True):
+            parts = name.split(".")
+            private = next((i for i, part in enumerate(parts) if part.startswith("_") and part != "__version__"), None)
+            if parts[0] == "humboldt" and private is not None and (ROOT.joinpath(*parts[1:private])).is_dir():
+                inside = ROOT.joinpath(*parts[1:private])
+                assert path.is_relative_to(inside), f"{path.relative_to(ROOT)} imports {name}"
+
+
 def test_a_network_does_not_know_who_searches_for_it():
     for path in (ROOT / "mdl").glob("*.py"):
         assert not any(name.startswith("humboldt.mdl.search") for name in imported(path)), path
@@ -156,9 +152,9 @@ def test_a_network_does_not_know_who_searches_for_it():
 def test_no_suite_knows_an_engine_and_no_engine_knows_a_suite():
     for path in (ROOT / "suites").rglob("*.py"):
         named = {name for name in imported(path) if name.startswith("humboldt.training")}
-        assert all(name.startswith("humboldt.training.base") for name in named), path
+        assert all(name.startswith(("humboldt.training.base", "humboldt.training.abilities")) for name in named), path
     for path in (ROOT / "training").rglob("*.py"):
-        assert not any(name.startswith(("humboldt.suites", "humboldt.store")) for name in imported(path)), path
+        assert not any(name.startswith(("humboldt.suites", "humboldt.storage.store")) for name in imported(path)), path
 
 
 def heavy_after(code: str) -> list[str]:
@@ -180,14 +176,15 @@ def test_listing_planning_and_showing_load_neither_jax_nor_torch(tmp_path: Path)
     code = f"""
 import humboldt
 from pathlib import Path
-from humboldt.results import ScoredMember, State, TrainedMember
-from humboldt.store import Store
-from humboldt.suites import suites
+from humboldt.core.results import ScoredMember, State, TrainedMember
+from humboldt.storage.store import Store
+from humboldt.suites import catalogue, suites
 from humboldt.suites.reading import upgrade
 for name in suites.names():
     suite = suites.get(name)
-    suite.models()
-    study = humboldt.plan(name, tasks=suite.tasks()[:1], models=suite.models()[:1], out={str(tmp_path)!r})
+    catalogue.models(suite)
+    names = dict(tasks=catalogue.tasks(suite)[:1], models=catalogue.models(suite)[:1])
+    study = humboldt.plan(name, **names, out={str(tmp_path)!r})
     study.departures()
     experiment, member = study.experiments[0], study.experiments[0].members[0]
     scored = [(experiment.evaluations[0], [ScoredMember(member, State.FAILED)])]

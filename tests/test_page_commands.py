@@ -82,7 +82,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     own = [block.text for block in blocks("docs/own_task.md") if block.kind == "python"]
     (folder / "my_task.py").write_text(next(text for text in own if '"chomsky/majority"' in text))
     language = next(text for text in own if '"bliss/an_bn_cn_dn_en"' in text)
+    (folder / "my_suite.py").write_text(next(text for text in own if '"recall"' in text))
     (folder / "my_language.py").write_text(f"{language}\n\n{language.replace('an_bn_cn_dn_en', 'my_language')}")
+    languages = re.findall(r"```text\n(# (\w+\.\w+):.*?)```", (ROOT / "docs/languages.md").read_text(), re.DOTALL)
+    for text, name in languages:
+        (folder / name).write_text(text)
     for name, other in (("results-here", "part-1"), ("results-there", "part-2")):
         shutil.copytree(folder / other, folder / name)
     (folder / "results/parts").mkdir()
@@ -95,12 +99,13 @@ def prepared(command: str, folder: Path) -> list[str]:
     arguments = shlex.split(command)[1:]
     verb = arguments[0]
     for i, text in enumerate(arguments):
-        if text in ("my_task.py", "my_language.py"):  # a file is loaded once, and what it registers is undone each time
+        # A file is loaded once, and what it registers is undone each time.
+        if text in ("my_task.py", "my_language.py", "my_suite.py"):
             arguments[i] = shutil.copy(text, f"{Path(text).stem}_{len(list(folder.iterdir()))}.py")
     if "ID" in arguments:
         study = plan("chomsky", preset="paper", out=folder / "new")
         arguments[arguments.index("ID")] = study.experiments[0].id
-    if verb == "run":
+    if verb in ("run", "bench"):
         return [*arguments, "--dry-run", "--no-estimate"]
     if verb == "plan":
         return [*arguments, "--no-estimate"]
@@ -137,7 +142,8 @@ def test_a_command_of_ours_is_understood(
     monkeypatch.chdir(folder)
     their_examples(command, folder, capsys)
     if command.startswith("humboldt score "):  # all of it is understood, up to the file, which is the reader's
-        assert said_of(command, capsys).startswith(f"Error: `{shlex.split(command)[4]}` cannot be read: it is no file.")
+        missing = f"Error: `{shlex.split(command)[4]}` cannot be read: it is not a file."
+        assert said_of(command, capsys).startswith(missing)
         return
     call(*prepared(command, folder))
 

@@ -2,14 +2,18 @@
 
 import importlib.metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import humboldt
 from humboldt import plugins
 from humboldt.errors import UsageError
+from humboldt.languages import tasks
 from humboldt.models import models
-from humboldt.suites import suites
+from humboldt.suites import catalogue, suites
+from humboldt.suites.base import AbstractSuite
+from humboldt.suites.experiments import Contender, Preset
 
 
 @pytest.fixture(autouse=True)
@@ -43,8 +47,8 @@ class Mine:
 def test_a_file_adds_a_model_that_is_planned_like_ours(tmp_path: Path):
     path = write(tmp_path / "mine.py", MODEL.format(name="mine"))
     plugins.load_files([path])
-    assert "mine" in models.names() and "mine" in suites.get("chomsky").models()
-    assert "mine" not in suites.get("syntax").models()  # another kind of problem
+    assert "mine" in models.names() and "mine" in catalogue.models(suites.get("chomsky"))
+    assert "mine" not in catalogue.models(suites.get("syntax"))  # another kind of problem
     (experiment,) = humboldt.plan("chomsky", tasks="parity_check", models="mine", out=tmp_path).experiments
     assert experiment.training.versions["model"] == models.entry("mine").version
     assert str(experiment.training.versions["model"]).startswith("sha256:")
@@ -88,18 +92,44 @@ class Mine(Parity):
 """
     with pytest.raises(UsageError, match=r"is a problem of transduction, but the suite syntax has problems of classif"):
         plugins.load_files([write(tmp_path / "wrong.py", text.format(name="syntax/mine"))])
-    with pytest.raises(UsageError, match=r"'mine' does not say whose it is\. Name it `suite/task`"):
+    with pytest.raises(UsageError, match=r"'mine' has no suite in its name\. Name it `suite/task`"):
         plugins.load_files([write(tmp_path / "nobodys.py", text.format(name="mine"))])
     with pytest.raises(UsageError, match=r"No suite named 'chomski'\. Did you mean 'chomsky'"):
         plugins.load_files([write(tmp_path / "typo.py", text.format(name="chomski/mine"))])
     plugins.load_files([write(tmp_path / "right.py", text.format(name="chomsky/mine"))])
-    assert suites.get("chomsky").tasks()[-1] == "mine"
+    assert catalogue.tasks(suites.get("chomsky"))[-1] == "mine"
     assert [e.name for e in humboldt.plan("chomsky", tasks="mine", models="rnn").experiments] == ["mine · rnn"]
 
 
+def test_a_task_before_its_suite_is_refused_in_a_script():
+    task = type("Mine", (tasks.get("chomsky/parity_check"),), {})
+    with pytest.raises(UsageError, match=r"No suite named 'mine'.*registers a suite before its tasks"):
+        humboldt.register("mine/task")(task)
+
+
 def test_what_is_neither_task_nor_model_nor_suite_is_refused():
-    with pytest.raises(UsageError, match=r"is no task .* no model .* and no suite"):
+    with pytest.raises(UsageError, match=r"neither a task .* nor a model .* nor a suite"):
         humboldt.register("mine")(object())
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"headline": None}, "The suite Mine has no class variable `headline`"),
+        ({"contenders": (Contender("rnn", "RNN"),)}, "`contenders` is .* must map names to objects of Contender"),
+        ({"presets": {"quick": {}}}, "`presets` is .* must map names to objects of Preset"),
+        ({"presets": {"quick": Preset("quick", "few")}}, "has the presets quick, and needs one named 'paper'"),
+    ],
+)
+def test_a_suite_with_a_wrong_fact_is_refused(changes: dict[str, Any], message: str):
+    facts = {name: getattr(suites.get("chomsky"), name) for name in vars(AbstractSuite)["__annotations__"]}
+    methods = {"job": lambda self, resolved, members: None, "score": lambda self, scoring_input: []}
+    facts |= methods | changes
+    suite = type("Mine", (AbstractSuite,), {name: value for name, value in facts.items() if value is not None})
+    with pytest.raises(UsageError, match=message):
+        humboldt.register("mine")(suite())
+    with pytest.raises(UsageError, match=r"Register Mine\(\)"):
+        humboldt.register("mine")(suite)
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,6 @@ from pages import ROOT, call
 
 Bash = Callable[..., subprocess.CompletedProcess[str]]
 
-SLOW_TO_STOP = """
-import signal, sys, time
-def stop(*_):
-    print("saved", flush=True)
-    sys.exit(130)
-signal.signal(signal.SIGINT, stop)
-time.sleep(60)
-"""
-
 
 @pytest.fixture
 def bash(tmp_path: Path) -> Bash:
@@ -68,16 +59,3 @@ def test_cells_of_pcfg_set_can_be_planned(bash: Bash, tmp_path: Path) -> None:
     assert len(commands) == 6
     for arguments in commands[:2]:  # others have the same options
         call(*arguments, "--dry-run")
-
-
-def test_lanes_run_together_and_stop_together(bash: Bash, tmp_path: Path) -> None:
-    (tmp_path / "slow.py").write_text(SLOW_TO_STOP)
-    out = tmp_path / "out"
-    slow = f'python3 "{tmp_path}/slow.py"; echo what must not begin'
-    done = bash("reproductions/lanes.sh", str(out), "2", 'echo "into $OUT"', slow)
-    assert done.returncode == 3
-    assert "lane 1: exit status 0" in done.stdout and "lane 2: exit status 124" in done.stdout
-    assert (out / "lane-1.log").read_text() == f"into {out}\n"
-    assert (out / "lane-2.log").read_text() == "saved\n"
-    assert bash("reproductions/lanes.sh", str(out), "20", "true", "true").returncode == 0
-    assert bash("reproductions/lanes.sh", str(out)).returncode == 2

@@ -3,8 +3,8 @@
 import pytest
 from pages import ROOT, load, script
 
+from humboldt.storage.exports import as_lines
 from humboldt.suites import suites
-from humboldt.suites.exports import as_lines
 from humboldt.suites.reading import records, stored
 
 FOLDER = ROOT / "reproductions"

@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 from pages import ROOT, load, tables
+from scipy.stats import ttest_ind
 
 from humboldt import published
-from humboldt.languages import tasks
+from humboldt.languages.pcfg_set import VERSION
 from humboldt.suites import suites
+from humboldt.suites.cells import cells_of, sort_results
 from humboldt.suites.reading import records, stored
+from humboldt.suites.reading import tables as tables_of_results
 
 FOLDER = ROOT / "reproductions" / "pcfg_set"
 PAGE = FOLDER / "README.md"
@@ -129,16 +132,29 @@ def test_what_the_rate_changes_is_on_record():
 
 
 def test_long_items_are_as_many_as_the_page_says():
-    splits: Any = tasks.get("pcfg_set/task_accuracy")().splits(0)  # pyright: ignore
-    long = {
-        part: sum(
-            max(source.count(" "), target.count(" ")) >= 50
-            for source, target in zip(getattr(splits, part).sources, getattr(splits, part).targets, strict=True)
-        )
-        for part in ("train", "test")
-    }
-    assert f"In our corpus {long['train']} items are longer" in TEXT
-    assert f"{long['test']} of our {len(splits.test):,} test items" in TEXT
+    """Counted when the corpus of version 1 could still be drawn; of the test items the members' lengths say a part."""
+    assert "In the corpus of version 1, 620 training items are longer" in TEXT
+    assert "69 of its 9,721 test items" in TEXT
+    lengths = by_model("transformer")["accuracy"][0]["detail"]["score"]["breakdowns"]["length"]
+    assert sum(part["n"] for part in lengths.values()) == 9_721
+    assert 0 < sum(part["n"] for length, part in lengths.items() if int(length) > 50) <= 69  # others: long targets
+
+
+def test_the_members_are_of_the_corpus_of_version_1():
+    """They are shown, but as superseded: what is trained today never competes with them."""
+    assert {entry["training"]["versions"]["task"] for entry in lines("members.jsonl")} == {1} and VERSION == 2
+    suite, results = suites.get("pcfg_set"), stored(ROOT / "reproductions", "pcfg_set")
+    ordered = sort_results(suite, results)
+    assert not ordered.cells and not ordered.unknown and len(ordered.superseded) == len(results) == 7
+    (table,) = tables_of_results(suite, results)
+    assert "superseded" in table.title and len(table.rows) >= 7
+    assert {r.setting.split()[0] for r in records(suite, results)} == {"superseded"}
+    assert "All of it was trained and scored on the corpus of version 1" in TEXT
+    (first, *_) = load("reproductions/pcfg_set/corpus_version_1.json")
+    sizes = by_model("transformer")
+    assert first["sizes"]["base"][2] == sizes["accuracy"][0]["detail"]["score"]["n"]
+    assert first["sizes"]["systematicity"][1] == sizes["systematicity"][0]["detail"]["score"]["n"]
+    assert f"{100 * first['nine_functions_or_more']:.1f}% of its items have nine functions or more" in TEXT
 
 
 def test_pairs_are_those_of_the_members(members: dict[str, Results]):
@@ -160,6 +176,8 @@ def test_the_released_set_and_the_beam_are_on_record():
         assert shown == [f"{record[name]:.3f}" for name in names]
         assert abs(record["own_test_set"] - record["released_development_set"]) < 0.01
         assert abs(record["with_beam"] - record["released_development_set"]) < 0.0015
+    ours, theirs = (statistics.mean(r[name] for r in found) for name in ("own_test_set", "released_development_set"))
+    assert f"{ours:.3f} becomes {theirs:.3f} on average, which is {ours - theirs:.3f} of the {ours - 0.92:.3f}" in TEXT
     assert f"{found[0]['seconds_test_set_compiling']} s and, in a second pass, {found[0]['seconds_test_set']} s" in TEXT
 
 
@@ -202,9 +220,45 @@ def test_the_speed_is_on_record():
 
 
 def test_members_give_the_numbers_on_record():
+    """As they were written when version 1 was current: the results among themselves, with the paper's numbers."""
+    suite = suites.get("pcfg_set")
     recorded = [r for r in load("reproductions/pcfg_set/records.json") if r["published"] is not None]
-    own = [r for r in records(suites.get("pcfg_set"), stored(ROOT / "reproductions", "pcfg_set")) if r.published]
+    cells = cells_of(suite, stored(ROOT / "reproductions", "pcfg_set"))
+    own = [r for found in cells.values() for cell in found for r in suite.presentation.records(cell) if r.published]
     assert {(r.task, r.measure, r.published) for r in own} == {
         (r["task"], r["measure"], r["published"]) for r in recorded
     }
     assert [r.value for r in own] == pytest.approx([r["value"] for r in recorded], abs=1e-5)
+
+
+def test_the_settings_of_the_records_are_those_of_the_members():
+    """What is not the paper's setting is in every record's heading."""
+    groups = cells_of(suites.get("pcfg_set"), stored(ROOT / "reproductions", "pcfg_set"))
+    own = {(cell.task, cell.model, str(heading)) for heading, cells in groups.items() for cell in cells}
+    recorded = load("reproductions/pcfg_set/records.json")
+    for r in recorded:
+        trained_on = "task_accuracy" if r["task"] == "localism" else r["task"]
+        assert any((trained_on, r["model"]) == cell[:2] and r["setting"].startswith(cell[2]) for cell in own), r
+    assert all("layers=hupkes" in r["setting"] for r in recorded if r["model"] == "conv_s2s")
+    assert all("second_beta=0.998" in r["setting"] for r in recorded if r["model"] == "transformer")
+
+
+def test_lstms2s_with_the_scripts_setting_is_below_the_authors_outputs():
+    record = load("reproductions/pcfg_set/authors_by_length.json")
+    rows = record["models"]["lstms2s"]
+    authors = [sum(row["right"][run] for row in rows) / sum(row["items"] for row in rows) for run in range(3)]
+    found = " ".join((ROOT / "docs" / "findings.md").read_text(encoding="utf-8").split())
+    for evaluation, measure, theirs in (
+        ("accuracy", "sequence_accuracy", authors),
+        ("localism", "consistency", record["localism"]["lstms2s"]),
+    ):
+        (ours,) = [
+            [result["measures"][measure] for result in entry["results"]]
+            for entry in lines("members.jsonl")
+            if (entry["training"]["model"], entry["evaluation"]["name"]) == ("lstm_s2s", evaluation)
+            and entry["training"]["setting"]["learning_rate"] == 1.0
+        ]
+        p: Any = ttest_ind(ours, theirs, equal_var=False)[1]
+        both = " against ".join(", ".join(f"{value:.3f}" for value in values) for values in (ours, theirs))
+        for text in (TEXT, found):
+            assert both in text and f"p = {p:.3f})" in text

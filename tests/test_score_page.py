@@ -26,7 +26,7 @@ def test_every_block_runs(number: int, tmp_path_factory: pytest.TempPathFactory)
     folder.mkdir(exist_ok=True)
     printed = run_block(kind, text, folder)
     if 'name="counts"' in text:
-        assert "score 1.0000 (95% 1.0000 to 1.0000; n 1,536; chance 0.5; paper: RNN 100, Stack-RNN 100" in printed
+        assert "score 1.0000 (95% 0.9975 to 1.0000; n 1,536; chance 0.5; floor 0.5004; paper: RNN 100" in printed
     if "check model" in text:
         shown = re.search(r"```\n(  passed.*?)```", PAGE, re.DOTALL)
         assert shown and shown.group(1) in printed
@@ -35,4 +35,4 @@ def test_every_block_runs(number: int, tmp_path_factory: pytest.TempPathFactory)
     if "reverses" in text:
         assert '"value": 1.0' in printed
     if "seeds.jsonl" in text:
-        assert '"rule": "hierar",\n    "agreeing": 3,\n    "members": 3' in printed
+        assert '"measure": "FPA-hierar",\n   "value": 1.0,\n   "n": 3' in printed

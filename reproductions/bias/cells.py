@@ -3,7 +3,8 @@
     python reproductions/bias/cells.py
 
 From `members.jsonl` and `printed.json`. p says how likely shares that differ as much are, if both come from one
-distribution. The paper's counts are its shares of 100 seeds; it does not say how many of these fit the training set.
+distribution. The paper's counts are its shares of the learners that fit. Table 2 says in two rows how many these are.
+Of the other rows the caption of Table 3 says that at least 70% fit: p is computed for 70 and for 100 of 100 seeds.
 Where the paper gives only a bound, so does the table. Description lengths have 95% intervals (bootstrap over seeds).
 """
 
@@ -15,8 +16,9 @@ from typing import NamedTuple
 
 from humboldt.measures.bias import fisher
 from humboldt.published import lookup
-from humboldt.suites import suites
-from humboldt.suites.bias.tables import MAIN_TABLES, SEEDS, Printed, printed, published_number, rules_of, summarise
+from humboldt.suites import catalogue, suites
+from humboldt.suites.bias.printed import MAIN_TABLES, SEEDS, Printed, fits_behind, printed, published_number
+from humboldt.suites.bias.tables import rules_of, summarise
 from humboldt.suites.cells import sort_results
 from humboldt.suites.reading import stored
 
@@ -42,10 +44,12 @@ class Share(NamedTuple):
         return published_number(MAIN_TABLES[self.task], str(self.size), criteria)
 
     @property
-    def p(self) -> float | None:
-        """Of Fisher's exact test."""
+    def p(self) -> dict[int, float]:
+        """Of Fisher's exact test, for each number of the paper's learners that may have fit."""
         paper = self.paper
-        return None if paper is None or paper.bound else fisher(self.agree, self.fit, paper.value, SEEDS)
+        if paper is None or paper.bound:
+            return {}
+        return {fit: fisher(self.agree, self.fit, paper.value, fit) for fit in fits_behind(paper, SEEDS)}
 
 
 def shares() -> Iterator[Share]:
@@ -73,14 +77,14 @@ def shares() -> Iterator[Share]:
 
 def row(share: Share) -> list[str]:
     """One line of the table."""
-    suite, paper, p = suites.get("bias"), share.paper, share.p
+    suite, paper = suites.get("bias"), share.paper
     value = share.agree / share.fit
     return [
-        *(share.task, str(share.size), suite.contender(share.model).title, share.precision, share.rule),
+        *(share.task, str(share.size), catalogue.contender(suite, share.model).title, share.precision, share.rule),
         f"{share.fit} of {share.seeds}",
         *(str(share.agree), f"{value:.2f}"),
         "–" if paper is None else str(paper),
-        "" if p is None else f"{p:.2g}",
+        "; ".join(f"{p:.2g} ({fit})" for fit, p in sorted(share.p.items(), reverse=True)),
     ]
 
 
@@ -98,9 +102,14 @@ def lengths() -> Iterator[list[str]]:
             low, high = (bound / math.log(2) for bound in (rule.interval.low, rule.interval.high))
             paper = printed(cell, rule.rule, "L")
             place = {"paper_table": MAIN_TABLES[cell.task], "parameter_value": str(cell.place[0])}
-            star = lookup("find", "significant", **place, model=cell.model, rule=rule.rule, metric="L") == "true"
+            star = lookup("bias", "significant", **place, model=cell.model, rule=rule.rule, metric="L") == "true"
             yield [
-                *(cell.task, str(cell.place[0]), suite.contender(cell.model).title, str(report.everyone.seeds)),
+                *(
+                    cell.task,
+                    str(cell.place[0]),
+                    catalogue.contender(suite, cell.model).title,
+                    str(report.everyone.seeds),
+                ),
                 *(rule.rule, f"{rule.nats:.2f}", f"{rule.bits:.2f} ({low:.1f} to {high:.1f})"),
                 "–" if paper is None else f"{paper}{'*' * star}",
                 "lowest" if rule.rule == preferred else "",

@@ -5,7 +5,7 @@
 #
 # `agreement`: FPA of the other tasks. `lengths`: description length of Tables 1c, 1d (M = 36) and 1b (l = 20), then 1a
 # (l = 40), which takes longest. MODELS="lstm_s2s_att cnn_s2s" and CELLS="composition_or_memorization:M=36" narrow these
-# two down; EXTRA="--set precision=tf32" adds options. `../lanes.sh` runs several parts on one GPU at the same time.
+# two down; EXTRA="--set precision=tf32" adds options. `../lanes.py` runs several parts on one GPU at the same time.
 set -e
 trap 'exit 130' INT # humboldt saves and leaves; nothing else begins
 out=$1 part=$2

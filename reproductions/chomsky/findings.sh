@@ -80,7 +80,7 @@ syntax() {
     local extra="--set dropout=0.1" seeds=4 terminals="2 100"
     if [ -n "$SMALL" ]; then
         extra+=" --set train=64 --set validation=16 --set test=16 --set long=16 --set epochs=1 --set batch_size=32"
-        extra+=" --set width=8 --set feed_forward_size=16 --set num_layers=1 --set transformer_learning_rates=5e-4"
+        extra+=" --set width=8 --set feed_forward_size=16 --set num_layers=1 --set learning_rates=5e-4"
         seeds=1 terminals=2
     fi
     OUT=$OUT LIMIT=$(left) SEEDS=$seeds TERMINALS=$terminals EXTRA=$extra PYTHON=$PYTHON \

@@ -14,11 +14,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from humboldt import checkpoints
 from humboldt.languages.pcfg_set import to_paper_spelling
 from humboldt.measures.pcfg_set import sequence_accuracy
-from humboldt.store import weights_path
-from humboldt.suites import suites
+from humboldt.storage import checkpoints
+from humboldt.storage.store import weights_path
+from humboldt.suites import catalogue, resolving, suites
 from humboldt.suites.pcfg_set.problem import Expressions
 from humboldt.suites.reading import stored
 
@@ -42,13 +42,13 @@ def main(results: Path, folder: Path, beam: int) -> None:
     for scores in stored(results, "pcfg_set"):
         if scores.training.task != "task_accuracy" or scores.evaluation.name != "accuracy":
             continue
-        parts = suite.restore(scores.training, scores.evaluation)
+        parts = resolving.resolve(suite, scores.training, scores.evaluation)
         kept = [r for r in scores.results if weights_path(results, scores.training, r.member).is_file()]
         if not kept:
             continue
         paths = [weights_path(results, scores.training, result.member) for result in kept]
         job = suite.job(parts, [result.member for result in kept])
-        predictor = suite.engine(parts.contender).restore(job, [checkpoints.read(path)[0] for path in paths])
+        predictor = catalogue.engine_of(parts.contender).restore(job, [checkpoints.read(path)[0] for path in paths])
         problem = job.problem
         assert isinstance(problem, Expressions)
         found = [

@@ -1,4 +1,4 @@
-"""`python -m humboldt` is the command `humboldt`."""
+"""Runs the command line: `python -m humboldt`."""
 
 from humboldt.cli import main
 

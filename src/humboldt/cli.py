@@ -1,25 +1,31 @@
-"""The command line: its commands, their errors, the version."""
+"""The command line: registers the commands, and turns errors into messages and exit codes."""
 
+import functools
 import os
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
 from humboldt import __version__
+from humboldt.commands.bench import bench, references
 from humboldt.commands.check import check
 from humboldt.commands.data import data
+from humboldt.commands.describe import describe
 from humboldt.commands.export import export
 from humboldt.commands.inspect import inspect
 from humboldt.commands.list import list_
 from humboldt.commands.merge import merge_
 from humboldt.commands.prove import prove
 from humboldt.commands.report import archive, plot, report
+from humboldt.commands.reproduced import reproduced
 from humboldt.commands.run import RunCommand, demo, plan_, run
 from humboldt.commands.score import score
 from humboldt.commands.show import show
-from humboldt.errors import HumboldtError, Interrupted
+from humboldt.errors import HumboldtError, Interrupted, NotAnException, RunError, contained, named_paths
 from humboldt.plugins import load_installed
+from humboldt.report.words import printable
 
 app = typer.Typer(
     help="Does a sequence model make infinite use of finite means? Five published benchmarks, one command.",
@@ -27,38 +33,67 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command()(demo)
-app.command("list")(list_)
-app.command("plan")(plan_)
-app.command(cls=RunCommand)(run)
-app.command()(show)
-app.command()(report)
-app.command()(plot)
-app.command()(inspect)
-app.command()(data)
-app.command()(check)
-app.command()(score)
-app.command()(export)
-app.command()(prove)
-app.command("merge")(merge_)
-app.command()(archive)
+
+
+def _guarded(command: Callable[..., None]) -> Callable[..., None]:
+    """Returns the command, which fails if code from outside ends it with `sys.exit`."""
+
+    @functools.wraps(command)
+    def guarded(*arguments: Any, **options: Any) -> None:
+        try:
+            with contained(), named_paths():
+                command(*arguments, **options)
+        except NotAnException as error:
+            raise RunError(f"A model or plugin raised {error}. Correct it, and run the command again.") from error
+
+    return guarded
+
+
+for name, command in {
+    "demo": demo,
+    "bench": bench,
+    "list": list_,
+    "plan": plan_,
+    "run": run,
+    "show": show,
+    "report": report,
+    "plot": plot,
+    "reproduced": reproduced,
+    "inspect": inspect,
+    "data": data,
+    "describe": describe,
+    "check": check,
+    "score": score,
+    "export": export,
+    "prove": prove,
+    "merge": merge_,
+    "archive": archive,
+    "references": references,
+}.items():
+    app.command(name, cls=RunCommand if command is run else None)(_guarded(command))
 
 
 def main() -> None:
-    """Entry point: our own errors become a message and an exit code."""
+    """Entry point. Turns Humboldt's errors into a message and an exit code."""
     try:
         app(standalone_mode=True)
     except HumboldtError as error:
-        print(f"Error: {error}" if not isinstance(error, Interrupted) else str(error), file=sys.stderr)
+        print(printable(f"Error: {error}" if not isinstance(error, Interrupted) else str(error)), file=sys.stderr)
         sys.stderr.flush()
         sys.exit(error.exit_code)
-    except BrokenPipeError:  # the reader (head, less) has seen enough
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        sys.exit(Interrupted.exit_code)
+    except BrokenPipeError:  # the reader (head, less) has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:  # of a disk or a folder; nothing is known about it but what the system says
+        print(printable(f"Error: {error}. Check the path, its permissions and the space."), file=sys.stderr)
+        sys.exit(HumboldtError.exit_code)
 
 
 def version(value: bool) -> None:
-    """Prints the version and leaves."""
+    """Prints the version and exits."""
     if value:
         print(f"humboldt {__version__}")
         raise typer.Exit

@@ -1,15 +1,13 @@
-"""What can go wrong, said so that the reader knows what to do next.
-
-Every message holds three things: the value that was given, the rule it breaks, and the way out.
-"""
+"""Exceptions. Every message has the given value, the rule that it breaks, and the way out."""
 
 import difflib
+import errno
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 
 class HumboldtError(Exception):
-    """Anything Humboldt raises on purpose. `exit_code` is what the command line returns."""
+    """Base class of errors that Humboldt raises. `exit_code`: that of the command line."""
 
     exit_code = 1
 
@@ -24,10 +22,22 @@ class RunError(HumboldtError):
     """The request was right, but the run failed."""
 
 
+class NotAnException(Exception):
+    """Code from outside Humboldt raised something that is not an `Exception`, such as `SystemExit`."""
+
+    def __init__(self, error: BaseException) -> None:
+        text = str(error).strip()
+        super().__init__(f"{type(error).__name__}{f'({text})' if text else ''}, which would end the whole program")
+
+
 class Interrupted(HumboldtError):
-    """Stopped by the user with everything saved. 130 is what a shell reports for Ctrl-C."""
+    """Stopped by the user with everything saved. 130 is the exit code of shells after Ctrl-C."""
 
     exit_code = 130
+
+
+class Abandoned(Interrupted):
+    """Stopped by the user before everything was saved."""
 
 
 EXTRAS = {
@@ -40,7 +50,7 @@ EXTRAS = {
 
 
 class MissingExtra(UsageError):
-    """An optional dependency is needed and not installed. `EXTRAS` says which extra brings it."""
+    """An optional dependency is needed and not installed. `EXTRAS` maps modules to extras."""
 
     def __init__(self, module: str) -> None:
         extra = EXTRAS[module]
@@ -51,7 +61,7 @@ class MissingExtra(UsageError):
 
 @contextmanager
 def named_extras() -> Iterator[None]:
-    """Turns the failed import of an optional dependency into an error that says how to install it."""
+    """Turns the failed import of an optional dependency into an error with the command that installs it."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -60,8 +70,37 @@ def named_extras() -> Iterator[None]:
         raise
 
 
+@contextmanager
+def contained() -> Iterator[None]:
+    """Turns what users' code raises and is not an `Exception` into `NotAnException`.
+
+    `sys.exit(0)` in a model would otherwise end a command with exit code 0. Ctrl-C passes.
+    """
+    try:
+        yield
+    except (Exception, KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:
+        raise NotAnException(error) from error
+
+
+@contextmanager
+def named_paths() -> Iterator[None]:
+    """Turns the error about a path that no file system accepts into a usage error."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        path = str(error.filename)
+        raise UsageError(
+            f"`{path[:60]}...` cannot be a path: a name in it has too many characters ({len(path):,} in all). "
+            "Choose a shorter one."
+        ) from error
+
+
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error means that memory was short. JAX says so with a status in the text, PyTorch with a sentence.
+    """Whether an error means that memory was short. JAX has a status in the text, PyTorch a sentence.
 
     >>> is_out_of_memory(RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 8847360 bytes."))
     True
@@ -71,7 +110,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], *, hint: str = "") -> UsageError:
-    """The error for a name that is not in a list, with the nearest ones that are.
+    """Returns the error for an unknown name, with the nearest known names.
 
     >>> print(unknown_name("task", "paritycheck", ["even_pairs", "parity_check"]))
     No task named 'paritycheck'. Did you mean 'parity_check'? Known: even_pairs, parity_check.

@@ -1,8 +1,8 @@
-"""Plugins: other people's tasks, models and suites.
+"""Plugins: users' tasks, models and suites.
 
-A user's file or installed package registers what it adds when it is imported; then it is listed, run, resumed, shown
-and scored like ours. An installed package names its module under the entry point group `humboldt`; a file is given
-with `--plugin my_file.py`; Python code calls `humboldt.register`.
+A user's file or installed package registers its additions when it is imported; then they are listed, run, resumed,
+shown and scored like Humboldt's. An installed package names its module under the entry point group `humboldt`; a file
+is given with `--plugin my_file.py`; Python code calls `humboldt.register`.
 """
 
 import importlib.util
@@ -16,23 +16,27 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from humboldt.errors import UsageError, named_extras, unknown_name
+from humboldt.arguments import checked_arguments, optional, text, whole
+from humboldt.errors import UsageError, contained, named_extras, unknown_name
 from humboldt.languages import AbstractTask, tasks
 
 V = TypeVar("V")
 GROUP = "humboldt"
 LOADED: list[Path] = []  # files that users have named, in order
+_UNCHECKED: list[tuple[str, type[AbstractTask]]] = []  # registered tasks that are not yet checked against their suites
+_LOADING: list[Path] = []  # files that are being imported
 
 
+@checked_arguments(name=text, version=optional(whole(0)))
 def register(name: str, *, version: int | None = None) -> Callable[[V], V]:
-    """Decorator that adds a task (named `suite/task`), a model or a suite under a name of its own.
+    """Decorator that registers a task (named `suite/task`), a model or a suite.
 
-    Without a `version`, the hash of the source file takes its place: an edited file never gets an earlier result.
+    The default `version` is the hash of the source file, so that an edited file never gets an earlier result.
     """
 
     def bind(value: V) -> V:
         if makes_networks(value):
-            from humboldt.outside_models import register_model
+            from humboldt.models.own import register_model
 
             register_model(name, value, version=version)
             return value
@@ -42,7 +46,7 @@ def register(name: str, *, version: int | None = None) -> Callable[[V], V]:
 
 
 def makes_networks(value: Any) -> bool:
-    """Whether it is a class or a function that is called with the sizes of a network; see `humboldt.outside_models`."""
+    """Whether a value is a class or function that makes a network of given sizes; see `humboldt.models.own`."""
     if hasattr(value, "build") or not callable(value):
         return False
     return {"input_size", "output_size"} <= set(inspect.signature(value).parameters)
@@ -50,36 +54,60 @@ def makes_networks(value: Any) -> bool:
 
 def _registry_for(name: str, value: Any) -> Any:
     from humboldt.models import models
-    from humboldt.suites import suites
+    from humboldt.suites import catalogue, suites
     from humboldt.suites.base import AbstractSuite
 
     if isinstance(value, AbstractSuite):
+        catalogue.check_facts(
+            value, [fact for fact in AbstractSuite.__annotations__ if not hasattr(AbstractSuite, fact)]
+        )
         return suites
+    if isinstance(value, type) and issubclass(value, AbstractSuite):
+        raise UsageError(f"{value.__name__} is a class, and a suite is an object. Register {value.__name__}().")
     if isinstance(value, type) and issubclass(value, AbstractTask):
         suite, _, task = name.partition("/")
         if not task:
-            raise UsageError(f"The task {name!r} does not say whose it is. Name it `suite/task`, e.g. chomsky/{name}.")
-        known = suites.get(suite)  # an error that names the nearest one
-        if value.problem is not known.kind:
-            raise UsageError(
-                f"The task {name!r} is a problem of {value.problem.value}, but the suite {suite} has problems of "
-                f"{known.kind.value}. Derive it from the class that the suite's own tasks are derived from."
-            )
+            raise UsageError(f"The task {name!r} has no suite in its name. Name it `suite/task`, e.g. chomsky/{name}.")
+        _UNCHECKED.append((name, value))
+        if suite in suites or not _LOADING:
+            _check_tasks()
         return tasks
     if hasattr(value, "build"):
         return models
     raise UsageError(
-        f"{value!r} is no task (a subclass of AbstractTask), no model (a class of settings with `build`) and no suite "
-        f"(an object of a subclass of AbstractSuite), so it cannot be registered as {name!r}."
+        f"{value!r} cannot be registered as {name!r}: it is neither a task (a subclass of AbstractTask) nor a model (a "
+        "class of settings with `build`) nor a suite (an object of a subclass of AbstractSuite)."
     )
+
+
+def _check_tasks() -> None:
+    """Checks that registered tasks fit their suites.
+
+    A file may register its tasks before its suite; they are checked after the whole file is imported.
+    """
+    from humboldt.suites import suites
+
+    while _UNCHECKED:
+        name, task = _UNCHECKED.pop()
+        suite = name.partition("/")[0]
+        if suite not in suites:
+            listing = f"Known: {', '.join(suites.names())}. A script registers a suite before its tasks."
+            raise unknown_name("suite", suite, suites.names(), hint=listing)
+        known = suites.get(suite)
+        if task.problem is not known.kind:
+            raise UsageError(
+                f"The task {name!r} is a problem of {task.problem.value}, but the suite {suite} has problems of "
+                f"{known.kind.value}. Derive it from the class that the suite's own tasks are derived from."
+            )
 
 
 @cache
 def load_installed() -> None:
-    """Imports what installed packages offer, once."""
+    """Imports the plugins of installed packages, once."""
     for point in metadata.entry_points(group=GROUP):
         try:
-            point.load()
+            with contained():
+                point.load()
         except UsageError:
             raise
         except Exception as error:
@@ -90,30 +118,33 @@ def load_installed() -> None:
 
 
 def load_files(paths: Iterable[Path]) -> None:
-    """Imports files that a user names. The same file again does nothing."""
+    """Imports files that a user names, each once."""
     for path in paths:
         load_file(path, f"--plugin {path}")
 
 
 def sources() -> dict[str, tuple[str, dict[str, bytes]]]:
-    """All that is needed to import on another machine what users have named here: for each file its place in a folder,
-    and the content of that folder. The `__init__.py` of a package comes with the whole package."""
-    found = {}
-    for path in dict.fromkeys(LOADED):
+    """Returns the sources of all loaded files, for import on another machine: for each file its path in a folder, and
+    the contents of that folder by path. The `__init__.py` of a package includes the whole package. Files of languages
+    are included."""
+    from humboldt.suites.own_tasks import FILES
+
+    loaded = {}
+    for path in dict.fromkeys([*LOADED, *FILES.values()]):
         is_package = path.name == "__init__.py"
         folder = path.parent.parent if is_package else path.parent
         files = sorted(path.parent.rglob("*.py")) if is_package else [path]
         content = {str(file.relative_to(folder)): file.read_bytes() for file in files}
-        found[str(path)] = (str(path.relative_to(folder)), content)
-    return found
+        loaded[str(path)] = (str(path.relative_to(folder)), content)
+    return loaded
 
 
 def load_file(path: Path, option: str) -> ModuleType:
-    """The module that a user's file is. `option` is how messages speak of the request."""
+    """Imports a user's file. Messages call it `option`."""
     if not path.is_file():
         raise UsageError(f"{option}: there is no file `{path}`. Give a Python file.")
     try:
-        with named_extras():
+        with named_extras(), contained():
             module = _load_file(path.resolve())
         LOADED.append(path.resolve())
         return module
@@ -121,12 +152,12 @@ def load_file(path: Path, option: str) -> ModuleType:
         raise
     except ModuleNotFoundError as error:
         raise UsageError(f"{option}: it imports `{error.name}`, which is not installed. Install it first.") from error
-    except (Exception, SystemExit) as error:
+    except Exception as error:
         raise UsageError(f"{option}: {type(error).__name__}: {error}. Correct the file and try again.") from error
 
 
 def attribute_of_file(place: str) -> Any:
-    """What `my_file.py:name` means."""
+    """Imports the file of `my_file.py:name` and returns the attribute."""
     path, colon, name = place.rpartition(":")
     if not colon or not name:
         raise UsageError(f"{place!r} is not of the form FILE.py:NAME. Write e.g. my_file.py:predict.")
@@ -145,5 +176,10 @@ def _load_file(path: Path) -> ModuleType:
         raise UsageError(f"{path}: this is not a Python file. Give one that ends in .py.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    _LOADING.append(path)
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        _LOADING.remove(path)
+    _check_tasks()
     return module

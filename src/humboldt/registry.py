@@ -1,17 +1,18 @@
-"""Names for things that live one to a file, found without importing them.
+"""Registries: names of tasks, models and suites, one to a file, listed without importing them.
 
 A registry belongs to a package: the file `humboldt/languages/chomsky/parity_check.py` holds the task
-`chomsky/parity_check`. Listing names reads file names only; asking for one imports its file, which registers
-itself. So adding a task or a model is adding a file, and `humboldt --help` stays quick.
+`chomsky/parity_check`. Listing names reads only file names; getting an entry imports its file, which registers
+itself. So a task or a model is added by adding a file, and `humboldt --help` stays fast.
 
-Other people's things are registered by their own code (see `humboldt.plugins`), and are then like ours.
+Users' code registers its own entries (see `humboldt.plugins`), which are then equal to Humboldt's.
 """
 
 import hashlib
 import importlib
+import importlib.util
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,10 +28,10 @@ Layout = Literal["files", "files in folders", "folders"]
 
 @dataclass(frozen=True)
 class Entry(Generic[T]):
-    """What a name stands for.
+    """A registered name and its value.
 
-    `version` grows when any sampled string, output or score can change. Who declares none is given the hash of the
-    source file, so that an edited file never gets an earlier result.
+    `version` increases when any sampled string, output or score can change. The default is the hash of the source file,
+    so that an edited file never gets an earlier result.
     """
 
     name: str
@@ -40,29 +41,40 @@ class Entry(Generic[T]):
 
 
 class Registry(Generic[T]):
-    """Names of one kind of thing. A name is bound once.
+    """Names of one kind of entry. A name is bound once.
 
     **Arguments:**
 
-    - `kind`: what is registered, as error messages call it: `"task"`.
-    - `package`: the package whose files (or folders) are the entries, except those whose name starts with `_`. Without
-      one, names exist once they are registered.
-    - `layout`: whether its files are entries, or the files of its folders (as `folder/file`), or its folders.
-    - `check`: is given everything that is registered from outside our package, and raises if it will not do.
+    - `kind`: the kind of entry, for error messages: `"task"`.
+    - `package`: the package whose files (or folders) are the entries, except `base` and private ones (`_name`). Folders
+      inside these are parts, not entries. Without a package, names exist once they are registered.
+    - `layout`: whether entries are its files, the files of its folders (as `folder/file`), or its folders.
+    - `folders_of`: the package after whose folders those of `package` are named; other folders have no entries.
+    - `folders`: folders of `package` whose files are entries beside its own files, as `folder/file`.
+    - `check`: called with the name and value of every entry from outside Humboldt; raises if it is not valid.
     """
 
     def __init__(
-        self, kind: str, package: str = "", *, layout: Layout = "files", check: Callable[[str, T], None] | None = None
+        self,
+        kind: str,
+        package: str = "",
+        *,
+        layout: Layout = "files",
+        folders_of: str = "",
+        folders: Sequence[str] = (),
+        check: Callable[[str, T], None] | None = None,
     ) -> None:
         self.kind = kind
         self.package = package
         self.layout = layout
+        self.folders_of = folders_of
+        self.folders = tuple(folders)
         self._check = check
         self._entries: dict[str, Entry[T]] = {}
 
     def register(self, name: str, *, version: int | str | None = None, origin: str | None = None) -> Callable[[V], V]:
-        """Decorator that binds `name`. `origin` is the file that what is registered was made from, where it is not the
-        one that defines it."""
+        """Decorator that binds `name`. `origin`: the file that the value was made from, if it is not the one that
+        defines it."""
         made_from = origin
 
         def bind(value: V) -> V:
@@ -74,10 +86,10 @@ class Registry(Generic[T]):
                     f"The {self.kind} {name!r} is registered twice: by {self._entries[name].origin} and by {origin}. "
                     "Choose another name for one of them."
                 )
-            own = self._module(name)
-            if name in self._files and _module_name(value) != own:
+            module = self._module(name)
+            if name in self._files and not f"{_module_name(value)}.".startswith(f"{module}."):
                 raise UsageError(
-                    f"The {self.kind} {name!r} is one of Humboldt's own ({own}), and {origin} registers it again. "
+                    f"The {self.kind} {name!r} is one of Humboldt's own ({module}), and {origin} registers it again. "
                     "Choose another name."
                 )
             if self._check is not None and not _module_name(value).startswith("humboldt."):
@@ -89,15 +101,15 @@ class Registry(Generic[T]):
         return bind
 
     def forget(self, name: str) -> None:
-        """Unbinds a name that was registered."""
+        """Unbinds a registered name."""
         del self._entries[name]
 
     def names(self, prefix: str = "") -> list[str]:
-        """All names that start with `prefix`, sorted. Imports nothing below the package."""
+        """Returns all names that start with `prefix`, sorted. Does not import the entries."""
         return sorted(name for name in {*self._files, *self._entries} if name.startswith(prefix))
 
     def entry(self, name: str) -> Entry[T]:
-        """The entry of a name; an unknown name gets an error with the nearest known ones."""
+        """Returns the entry of a name; raises an error with the nearest known names if there is none."""
         if name not in self._entries:
             if name not in self._files:
                 raise unknown_name(self.kind, name, self.names())
@@ -108,11 +120,11 @@ class Registry(Generic[T]):
         return self._entries[name]
 
     def entries(self) -> list[Entry[T]]:
-        """All entries, by name."""
+        """Returns all entries, by name."""
         return [self.entry(name) for name in self.names()]
 
     def get(self, name: str) -> T:
-        """The thing itself."""
+        """Returns the registered value."""
         return self.entry(name).value
 
     def __contains__(self, name: str) -> bool:
@@ -123,20 +135,29 @@ class Registry(Generic[T]):
 
     @cached_property
     def _files(self) -> frozenset[str]:
-        def walk(paths: list[str], prefix: str) -> Iterator[str]:
-            for module in pkgutil.iter_modules(paths):
-                if module.name.startswith("_"):
-                    continue
-                if module.ispkg and self.layout == "folders":
-                    yield module.name
-                elif module.ispkg and self.layout == "files in folders":
-                    yield from walk([f"{path}/{module.name}" for path in paths], f"{prefix}{module.name}/")
-                elif not module.ispkg and (self.layout == "files" or prefix):
-                    yield prefix + module.name
-
         if not self.package:
             return frozenset()
-        return frozenset(walk(list(importlib.import_module(self.package).__path__), ""))
+        if self.layout == "files":
+            return frozenset([*_public(self.package, is_folder=False), *self._files_of(self.folders)])
+        folders = _public(self.package, is_folder=True)
+        if self.layout == "folders":
+            return frozenset(folders)
+        named = [name for name in _public(self.folders_of, is_folder=True) if name in folders]
+        return frozenset(self._files_of(named))
+
+    def _files_of(self, folders: Iterable[str]) -> list[str]:
+        return [f"{name}/{file}" for name in folders for file in _public(f"{self.package}.{name}", is_folder=False)]
+
+
+def _public(package: str, *, is_folder: bool) -> list[str]:
+    """Returns the names of the files or folders of a package that can be entries. Imports only its parents."""
+    spec = importlib.util.find_spec(package)
+    modules = pkgutil.iter_modules(spec.submodule_search_locations if spec else [])
+    return [
+        module.name
+        for module in modules
+        if module.ispkg is is_folder and module.name != "base" and not module.name.startswith("_")
+    ]
 
 
 def _module_name(value: Any) -> str:
@@ -144,7 +165,7 @@ def _module_name(value: Any) -> str:
 
 
 def origin_of(value: Any) -> str:
-    """The file that defines a class, a function, or the class of an object."""
+    """Returns the file that defines a class, a function, or the class of an object."""
     definition = value if inspect.isclass(value) or inspect.isfunction(value) else type(value)
     try:
         return inspect.getfile(definition)
@@ -156,7 +177,7 @@ def _source_hash(origin: str) -> str:
     path = Path(origin).resolve()
     if not path.is_file():
         raise UsageError(
-            f"What {origin} registers has no source file that could tell one version from another. "
+            f"What {origin} registers has no source file by which versions could be distinguished. "
             "Give it a version: register(..., version=1)."
         )
     folder = path.parent

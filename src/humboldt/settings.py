@@ -1,4 +1,4 @@
-"""Settings are typed once: a field says its type, what it allows, what it means and where in the paper it stands.
+"""Typed settings: each field has a type, bounds, a meaning and a source in the paper, declared once.
 
 Protocols, models and tasks with options are classes decorated with `settings`, whose fields are made by `setting`:
 
@@ -8,8 +8,8 @@ class LengthGeneralisation:
     steps: int = setting(1_000_000, "training steps", "appendix A.4", least=1)
 ```
 
-Error messages, `humboldt list settings` and the identities of trainings all read these fields. Text exists only at the
-command line: `from_text` turns it into a typed value, or says what is wrong with it.
+Error messages, `humboldt list settings` and the identities of trainings all read these fields. Only the
+command line has text: `from_text` turns it into a typed value, or raises an error with the rule.
 """
 
 import dataclasses
@@ -29,22 +29,22 @@ SMALLEST, LARGEST = 1e-30, 1e30  # numbers other than 0 that networks can comput
 
 
 class Role(enum.Enum):
-    """What a setting can change, and so which identity it belongs to."""
+    """Kind of effect of a setting, which decides the identity that it belongs to."""
 
     TRAINING = "training"  # a weight
     EVALUATION = "evaluation"  # a score, but no weight
-    MEMBERS = "members"  # which members there are, but none of them
-    EACH = "each"  # a tuple: every value is a training of its own
+    MEMBERS = "members"  # the list of members, but no member itself
+    EACH = "each"  # a tuple; every value is a separate training
 
 
 @dataclass(frozen=True)
 class Field:
-    """All that is known about one setting.
+    """Description of one setting.
 
-    `least`, `most` and `above` bound every number in it. `added_later` says that results which were stored before the
-    setting existed were made with its default: at that value it stays out of the identity. `each` is the name under
-    which a training stores its one value of a setting with `Role.EACH`. `of_data` says that it decides which strings
-    there are, and not how a model is trained on them: it concerns models that were trained elsewhere, too.
+    `least`, `most` and `above` bound every number in it. `added_later`: results stored before the setting existed were
+    made with its default, so at that value it is not part of the identity. `each`: the name under which a training
+    stores its one value of a setting with `Role.EACH`. `of_data`: it decides the strings, not how a model is trained on
+    them, so it also applies to models from outside Humboldt.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Field:
         return self.each or self.name
 
     def rule(self) -> str:
-        """What is allowed, in words: `a whole number of at least 1`."""
+        """Returns the allowed values in words: `a whole number of at least 1`."""
         return _rule(self.kind, self)
 
 
@@ -81,19 +81,22 @@ def setting(
     above: float | None = None,
     added_later: bool = False,
     each: str | None = None,
-    of_data: bool = False,
+    of_data: bool | None = None,
 ) -> Any:
-    """One field of a class of settings; see `Field`. `source` says where in the paper the default stands."""
+    """Declares one field of a class of settings; see `Field`. `source`: the place of the default in the paper.
+
+    A setting with `Role.EACH` is one `of_data` unless it says otherwise.
+    """
     bounds = {"least": least, "most": most, "above": above}
     about_it = {"about": about, "source": source, "role": role, "added_later": added_later, "each": each, **bounds}
-    about_it["of_data"] = of_data or role is Role.EACH
+    about_it["of_data"] = role is Role.EACH if of_data is None else of_data
     return dataclasses.field(default=default, metadata=about_it)
 
 
-# `setting` is no field specifier: type checkers would look for `default` among its keywords, and not find it.
+# `setting` is not a field specifier: type checkers would look for `default` among its keywords, and not find it.
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(dataclasses.field,))
 def settings(cls: type[S]) -> type[S]:
-    """Makes a frozen class of settings whose values are checked: each by itself, then together by its own `check`."""
+    """Makes a frozen class of settings whose values are checked: each by itself, then together by its `check`."""
 
     def check_all(self: Any) -> None:
         for field in fields(type(self)):
@@ -107,7 +110,7 @@ def settings(cls: type[S]) -> type[S]:
 
 @cache
 def fields(cls: type) -> tuple[Field, ...]:
-    """The settings of a class; none if it is not a class of settings."""
+    """Returns the fields of a class of settings; empty for other classes."""
     if not dataclasses.is_dataclass(cls):
         return ()
     hints = typing.get_type_hints(cls)
@@ -126,14 +129,14 @@ def _default(field: "dataclasses.Field[Any]") -> Any:
 
 
 def names(cls: type) -> list[str]:
-    """The names of a class's settings."""
+    """Returns the names of a class's settings."""
     return [field.name for field in fields(cls)]
 
 
 def changed(values: S, changes: Mapping[str, Any]) -> S:
-    """A copy with these settings changed; text is read as on the command line.
+    """Returns a copy with these settings changed; text is read as on the command line.
 
-    Keys that it does not have are left out: see `check_known`.
+    Unknown keys are ignored; see `check_known`.
     """
     known = {field.name: field for field in fields(type(values))}
     typed = {key: typed_value(known[key], value) for key, value in changes.items() if key in known}
@@ -141,14 +144,14 @@ def changed(values: S, changes: Mapping[str, Any]) -> S:
 
 
 def typed_value(field: Field, value: Any) -> Any:
-    """A checked value, given as such or as text; of a setting with a training for each value, one value will do."""
+    """Returns a checked value, given as such or as text. With `Role.EACH`, a single number becomes a tuple."""
     if field.role is Role.EACH and isinstance(value, int | float):
         value = (value,)
     return from_text(field, value) if isinstance(value, str) else checked(field, value)
 
 
 def check_known(keys: Iterable[str], classes: Iterable[type]) -> None:
-    """An error for the first key that none of the classes has."""
+    """Raises a usage error for the first key that none of the classes has."""
     known = {name for cls in classes for name in names(cls)}
     for key in keys:
         if key not in known:
@@ -156,7 +159,7 @@ def check_known(keys: Iterable[str], classes: Iterable[type]) -> None:
 
 
 def as_json(values: Any, roles: Sequence[Role] | None = None) -> dict[str, Any]:
-    """Settings as plain values, of these roles only. What was added later is left out while it changes nothing."""
+    """Returns settings of these roles as plain values, without defaults of settings that were added later."""
     return {
         field.stored_name: plain(getattr(values, field.name))
         for field in fields(type(values))
@@ -166,7 +169,7 @@ def as_json(values: Any, roles: Sequence[Role] | None = None) -> dict[str, Any]:
 
 
 def from_json(cls: type[S], values: Mapping[str, Any]) -> S:
-    """The settings that `as_json` was made from. Keys that the class does not have are an error."""
+    """Makes settings from the values of `as_json`. Raises on unknown keys."""
     by_name = {field.stored_name: field for field in fields(cls)}
     for key in values:
         if key not in by_name:
@@ -179,12 +182,12 @@ def from_json(cls: type[S], values: Mapping[str, Any]) -> S:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it."""
+    """Returns a value with lists in place of tuples, as in JSON."""
     return [plain(part) for part in value] if isinstance(value, tuple | list) else value
 
 
 def checked(field: Field, value: Any) -> Any:
-    """The value as its type has it (a list becomes a tuple), or an error that names the setting, value and rule."""
+    """Returns the value in its field's type (a list becomes a tuple); raises with the setting, value and rule."""
     try:
         return _checked(field.kind, value, field)
     except _Wrong as wrong:
@@ -193,7 +196,7 @@ def checked(field: Field, value: Any) -> Any:
 
 
 def from_text(field: Field, text: str) -> Any:
-    """The value that a text on the command line means.
+    """Parses a value given as text on the command line.
 
     >>> @settings
     ... class Example:
@@ -208,7 +211,7 @@ def from_text(field: Field, text: str) -> Any:
 
 
 def parse_assignments(assignments: Sequence[str], option: str = "--set") -> dict[str, str]:
-    """`["steps=100"]` to `{"steps": "100"}`.
+    """Parses assignments, `["steps=100"]`, into a dictionary.
 
     >>> parse_assignments(["steps=100", "train_lengths=1,20"])
     {'steps': '100', 'train_lengths': '1,20'}
@@ -226,7 +229,7 @@ def parse_assignments(assignments: Sequence[str], option: str = "--set") -> dict
 
 
 def words(value: Any) -> str:
-    """A value for people.
+    """Returns a value as text for people.
 
     >>> words(1000000), words((1, 40)), words((1e-4, 3e-4, 5e-4)), words(None), words(True)
     ('1,000,000', '1..40', '0.0001, 0.0003, 0.0005', 'none', 'true')
@@ -238,7 +241,10 @@ def words(value: Any) -> str:
         return "none" if value is None else str(value).lower()
     if isinstance(value, float):
         return f"{value:g}"
-    return _short(f"{value:,}" if isinstance(value, int) else str(value))
+    if isinstance(value, int):
+        # Python does not write numbers of more than 4,300 digits.
+        return _short(f"{value:,}") if abs(value) < 10**60 else f"{'-' * (value < 0)}{abs(value).bit_length():,} bits"
+    return _short(str(value))
 
 
 def _short(text: str) -> str:
@@ -246,7 +252,7 @@ def _short(text: str) -> str:
 
 
 class _Wrong(Exception):
-    """A value that its field does not allow; `rule` where a part of the field's own rule was broken."""
+    """A value that its field does not allow; `rule` replaces the field's rule in the message."""
 
     def __init__(self, rule: str = "") -> None:
         super().__init__(rule)
@@ -296,7 +302,7 @@ def _checked_number(kind: type, value: Any, field: Field) -> float:
         raise _Wrong
     if kind is int and not isinstance(value, int):
         raise _Wrong
-    if isinstance(value, int) and abs(value) >= 2**63:  # which no array can count
+    if isinstance(value, int) and abs(value) >= 2**63:  # too large for arrays
         raise _Wrong(f"{field.rule()}, and below 2^63")
     if not math.isfinite(value):
         raise _Wrong
@@ -309,7 +315,7 @@ def _checked_number(kind: type, value: Any, field: Field) -> float:
 
 
 def _parsed(kind: Any, text: str) -> Any:
-    """Text as a value of about the right type; `checked` does the rest."""
+    """Parses text into a value of roughly the right type; `checked` does the rest."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     text = text.strip()
     if origin in (Union, types.UnionType):
@@ -331,7 +337,7 @@ def _parsed(kind: Any, text: str) -> Any:
 
 
 def _parsed_number(kind: Callable[[str], float], text: str) -> float:
-    if not text.isascii() or len(text) > 100:  # `int` reads the digits of every script, and very many of them slowly
+    if not text.isascii() or len(text) > 100:  # `int` accepts digits of every script, and is slow for very many
         raise _Wrong
     try:
         return kind(text.replace("_", ""))

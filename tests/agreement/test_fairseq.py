@@ -25,9 +25,9 @@ from toolkits_support import (
     of_network,
 )
 
-from humboldt.models.cnn_s2s import CNNS2S
 from humboldt.models.networks.sequence_to_sequence.lstm import LSTMSequenceToSequence
-from humboldt.models.transformer_s2s import TransformerS2S
+from humboldt.models.zoo.cnn_s2s import CNNS2S
+from humboldt.models.zoo.transformer_s2s import TransformerS2S
 
 FROZEN = np.load(Path(__file__).parent / "frozen" / "fairseq.npz")
 

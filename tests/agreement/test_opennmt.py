@@ -23,8 +23,8 @@ from toolkits_support import (
     of_network,
 )
 
-from humboldt.models.lstm_s2s import LSTMS2S
-from humboldt.models.transformer_s2s import TransformerS2S
+from humboldt.models.zoo.lstm_s2s import LSTMS2S
+from humboldt.models.zoo.transformer_s2s import TransformerS2S
 
 FROZEN = np.load(Path(__file__).parent / "frozen" / "opennmt.npz")
 EMBEDDING = "{}.embeddings.make_embedding.emb_luts.0.weight"

@@ -4,12 +4,16 @@ from pathlib import Path
 
 import pytest
 from page_support import STORE
+from store_support import change
 from typer.testing import CliRunner
 
 from humboldt import cli
 from humboldt.commands import run as running
 from humboldt.commands.report import write_report
+from humboldt.core.identity import Evaluation, Training
+from humboldt.core.results import ScoredMember, State, TrainedMember
 from humboldt.errors import MissingExtra, UsageError
+from humboldt.storage.store import Store
 from humboldt.suites.reading import stored
 
 
@@ -67,7 +71,7 @@ def test_what_is_exported_is_read_again(tmp_path: Path):
     ("text", "message"),
     [
         ("nonsense", "line 1 is not JSON"),
-        ('{"training": {}}', "is no exported training"),
+        ('{"training": {}}', "is not an exported training"),
     ],
 )
 def test_a_damaged_export_is_an_error(tmp_path: Path, text: str, message: str):
@@ -101,3 +105,16 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(__import__("sys").modules, "altair", None)
     with pytest.raises(MissingExtra, match=r"humboldt\[report\]"):
         write_report(STORE, Path("unused.html"), inside=0)
+
+
+def test_damaged_rows_are_named_on_the_page_and_have_no_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    training = Training("mine", "task", "model", "jax", {}, {"task": 1, "model": 1})
+    results = [ScoredMember({"seed": seed}, State.FINISHED, {"score": 0.123}) for seed in (0, 1)]
+    trained = [TrainedMember(result.member, State.FINISHED) for result in results]
+    Store(tmp_path).add(training, trained, [(Evaluation("score"), results)])
+    change(tmp_path, "UPDATE scores SET measures = '{\"score\":0.987}' WHERE rowid = 1")
+    page = write_report(tmp_path).read_text()
+    assert "a row of scores does not fit its digest" in page and "0.123" in page and "0.987" not in page
+    assert "Warning: `" in capsys.readouterr().err
+    shown = CliRunner().invoke(cli.app, ["show", str(tmp_path)])
+    assert "0.123" in shown.stdout and "0.987" not in shown.stdout and "does not fit its digest" in shown.stderr

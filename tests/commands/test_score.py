@@ -1,14 +1,17 @@
 """`humboldt score`: anybody's predictions, without any framework."""
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from humboldt import cli, files
+from humboldt import cli
 from humboldt.languages import tasks
+from humboldt.storage import files
+from humboldt.storage.store import Store
 
 HEADER = "source\ttarget\tprediction"
 
@@ -26,6 +29,10 @@ def score(
     return code, captured.out, captured.err
 
 
+def by_measure(out: str) -> dict[str, Any]:
+    return {reading["measure"]: reading for reading in json.loads(out)["readings"]}
+
+
 def write(path: Path, *rows: str) -> Path:
     path.write_text("\n".join([HEADER, *rows]) + "\n", encoding="utf-8")
     return path
@@ -34,9 +41,11 @@ def write(path: Path, *rows: str) -> Path:
 def test_json_on_stdout(capsys, monkeypatch, tmp_path: Path):
     mine = write(tmp_path / "mine.tsv", "swap repeat A B\tB B A A\tB B A A", "append swap A B , C D\tB A C D\tA")
     code, out, _ = score(capsys, monkeypatch, "pcfg_set", "systematicity", mine)
-    found = json.loads(out)
-    assert code == 0 and (found["n"], found["sequence_accuracy"]) == (2, 0.5)
-    assert found["breakdowns"]["pair"]["append swap"] == {"value": 0.0, "n": 1}
+    found = by_measure(out)["sequence_accuracy"]
+    assert code == 0 and (found["n"], found["value"]) == (2, 0.5)
+    assert found["breakdown"]["pair"]["append swap"] == 0.0
+    (member,) = json.loads(out)["details"]["members"]
+    assert member["score"]["breakdowns"]["pair"]["append swap"] == {"value": 0.0, "n": 1}
 
 
 @pytest.mark.parametrize("test", ["substitutivity", "substitutivity_primitive"])  # a test, or a task of the suite
@@ -44,7 +53,7 @@ def test_two_files(capsys, monkeypatch, tmp_path: Path, test: str):
     mine = write(tmp_path / "mine.tsv", "swap A B\tB A\tB A", "repeat A\tA A\tA A")
     twin = write(tmp_path / "twin.tsv", "swap_syn A B\tB A\tB A", "repeat_twin A\tA A\t")
     code, out, _ = score(capsys, monkeypatch, "pcfg_set", test, mine, "--twin", twin)
-    assert code == 0 and json.loads(out)["consistency"] == 0.5
+    assert code == 0 and by_measure(out)["consistency"]["value"] == 0.5 and json.loads(out)["task"] == test
 
 
 @pytest.mark.parametrize(
@@ -57,7 +66,7 @@ def test_two_files(capsys, monkeypatch, tmp_path: Path, test: str):
         ),
         (["pcfg_set", "localism", "FOLDER/wrong.tsv"], "Give the twin file"),
         (["pcfg_set", "locality", "FOLDER/wrong.tsv"], "Did you mean 'localism'"),
-        (["pcfg_set", "task_accuracy", "FOLDER/wrong.csv"], "the ending '.csv' is none of .jsonl"),
+        (["pcfg_set", "task_accuracy", "FOLDER/wrong.csv"], "the extension '.csv' is not one of .jsonl"),
         (["chomsky", "parity_check", "FOLDER/wrong.tsv", "--split", "test"], "It has one. Leave --split out."),
         (["syntax", "adj_n_np", "FOLDER/wrong.tsv", "--split", "tset"], "Did you mean 'test'"),
         (["bliss", "an_bn", "FOLDER/wrong.tsv"], "--set factors=1"),
@@ -110,10 +119,10 @@ def test_the_test_strings_come_back_scored(capsys, monkeypatch, tmp_path: Path, 
     [
         (lambda rows: rows[:5], "ends after 5 predictions, and test string 6 is"),
         (lambda rows: [*rows[:2], rows[3], rows[2], *rows[4:]], "line 3: the input is"),
-        (lambda rows: [*rows[:2], rows[3], rows[2], *rows[4:]], "the due one is in line 4"),
-        (lambda rows: [*rows[:3], rows[2], *rows[3:]], "It stands in line 3 already"),
+        (lambda rows: [*rows[:2], rows[3], rows[2], *rows[4:]], "the expected one is in line 4"),
+        (lambda rows: [*rows[:3], rows[2], *rows[3:]], "Line 3 already has it"),
         (lambda rows: [*rows[:3], *rows[4:]], "line 4: the input is"),
-        (lambda rows: [*rows[:3], *rows[4:]], "no later line has the due one"),
+        (lambda rows: [*rows[:3], *rows[4:]], "no later line has the expected one"),
         (lambda rows: [*rows[:3], {**rows[3], "input": "a b"}, *rows[4:]], "line 4: the input is 'a b', but"),
         (lambda rows: [*rows, rows[0]], "line 13: all 12 test strings have their prediction"),
         (lambda rows: [{**rows[0], "prediction": "a c"}, *rows[1:]], "line 1: for the input"),
@@ -154,15 +163,16 @@ def test_bias_files_and_seeds(capsys, monkeypatch, tmp_path: Path):
     together = lines(tmp_path / "all.jsonl", [*said("count", seed=0), *said("count", seed=1), *said("mem", seed=2)])
     found = []
     for files_ in (paths, [together]):
-        code, out, _ = score(
-            capsys, monkeypatch, *chosen, *files_, "--set", "l=10", "--out", tmp_path / str(len(files_))
-        )
-        assert code == 0
-        found.append(json.loads(out))
-    assert found[0] == found[1]
-    rules = {rule["rule"]: rule for rule in found[0]["agreement"]["rules"]}
-    assert (rules["count"]["agreeing"], rules["mem"]["agreeing"], rules["count"]["members"]) == (2, 1, 3)
-    assert 0 < rules["count"]["interval"]["low"] < 2 / 3 < rules["count"]["interval"]["high"] < 1
+        out = tmp_path / str(len(files_))
+        options = "--set", "l=10", "--name", "mine", "--out", out
+        code, printed, _ = score(capsys, monkeypatch, *chosen, *files_, *options)
+        assert code == 0 and json.loads(printed)["details"]["seeds"] == [0, 1, 2]
+        found.append(by_measure(printed))
+        assert [dict(result.member)["seed"] for result in Store.open(out).scores()[0].results] == [0, 1, 2]
+    assert found[0] == found[1] and found[0]["fits"]["value"] == 1
+    count = found[0]["FPA-count"]
+    assert count["value"] == pytest.approx(2 / 3) and count["n"] == found[0]["FPA-mem"]["n"] == 3
+    assert 0 < count["low"] < 2 / 3 < count["high"] < 1
 
     nats = [
         {"input": " ".join(x), "rule": rule, "nats": 1.5 if rule == "mem" else 0.5, "seed": seed}
@@ -170,9 +180,12 @@ def test_bias_files_and_seeds(capsys, monkeypatch, tmp_path: Path):
         for x in task.holdout_inputs
         for seed in (0, 1)
     ]
-    code, out, _ = score(capsys, monkeypatch, *chosen, lines(tmp_path / "nats.tsv", nats), "--set", "l=10")
-    lengths = {rule["rule"]: rule["nats"] for rule in json.loads(out)["everyone"]["rules"]}
+    nats_file = lines(tmp_path / "nats.tsv", nats)
+    code, out, _ = score(capsys, monkeypatch, *chosen, nats_file, "--set", "l=10", "--out", tmp_path / "nats")
+    lengths = {rule: by_measure(out)[f"L-{rule}, nats"]["value"] for rule in task.rules}
     assert lengths == {"count": 0.5 * len(task.holdout_inputs), "mem": 1.5 * len(task.holdout_inputs)}
+    assert by_measure(out)["L-count"]["value"] == pytest.approx(lengths["count"] / math.log(2))
+    assert by_measure(out)["L-count"]["note"].startswith("bits") and "p = 0 " in by_measure(out)["L-count"]["note"]
     nats[3]["nats"] = "nan"
     code, _, err = score(capsys, monkeypatch, *chosen, lines(tmp_path / "nats.tsv", nats), "--set", "l=10")
     assert code == 2 and "nats.tsv, line 5: `nats` is 'nan'" in err
@@ -195,11 +208,15 @@ def test_bliss_says_how_far_a_file_goes(capsys, monkeypatch, tmp_path: Path):
     for count, everything in ((10, True), (4, False)):
         mine = lines(tmp_path / "mine.jsonl", bliss_rows(test, count))
         _, out, _ = score(capsys, monkeypatch, *chosen, mine, *small)
-        found = json.loads(out)
+        found = json.loads(out)["details"]
         assert (found["strings"], found["of"], found["covers_all"]) == (count, 10, everything)
-        assert all(each["met_over_test_set"] for each in found["scores"])
+        assert all(each["met_over_test_set"] for each in found["members"][0]["scores"])
+        met = by_measure(out)["met_0.005"]
+        assert (met["value"], met["n"]) == (1.0, count) and "largest_n" not in by_measure(out)
         last = list(files.read(test))[count - 1].fields["input"]
         assert found["largest_n"] == last.count("a")
+    code, _, err = score(capsys, monkeypatch, *chosen, mine, *small, "--out", tmp_path / "out")
+    assert code == 2 and "cannot be put into a table" in err and not (tmp_path / "out").exists()
     rows = bliss_rows(test, 4)
 
     def refused(change) -> str:

@@ -8,7 +8,7 @@ from chomsky_support import drawn, make, oracle
 
 from humboldt.errors import UsageError
 from humboldt.languages import tasks
-from humboldt.languages.chomsky._base import AbstractTransduction
+from humboldt.languages.chomsky.base import AbstractTransduction
 
 NAMES = [name.removeprefix("chomsky/") for name in tasks.names("chomsky/")]
 TASKS = [make(name) for name in NAMES]

@@ -6,6 +6,7 @@ the rule. What is accepted must lead to a plan whose network can be built abstra
 sizes that do not fit into memory are refused later, by `run`. The extreme values that are accepted train one step.
 """
 
+import inspect
 import math
 import signal
 from collections.abc import Iterator
@@ -17,11 +18,11 @@ from typing import Any
 import jax
 import pytest
 
-from humboldt.checkpoints import Checkpoints
+from humboldt.core.events import Silent
 from humboldt.errors import UsageError
-from humboldt.events import Silent
 from humboldt.settings import LARGEST, SMALLEST, Field, fields, names, plain, words
-from humboldt.suites import suites
+from humboldt.storage.checkpoints import Checkpoints
+from humboldt.suites import catalogue, plans, resolving, suites
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.experiments import Experiment, Request
 from humboldt.training.base import Job
@@ -80,15 +81,26 @@ def hostile(field: Field) -> list[Any]:
 
 
 def places(suite: AbstractSuite) -> Iterator[tuple[str, str, Field]]:
-    """Every setting that the suite can be given, once, with a task and a model that have it."""
+    """Every setting that the suite can be given, once, with a task and a model that have it.
+
+    Settings of families are the same in all suites, and most are the same in many families: each is tried in one.
+    """
     seen = set()
-    for task in suite.tasks():
-        for model in suite.models():
-            for cls in suite.settings_classes(task, model):
+    for task in catalogue.tasks(suite):
+        for model in catalogue.models(suite):
+            is_family = model.startswith("family/")
+            if is_family and suite.name != "chomsky":
+                continue
+            for cls in catalogue.settings_classes(suite, task, model):
                 for field in fields(cls):
-                    if (cls, field.name) not in seen:
-                        seen.add((cls, field.name))
+                    place = _definition(cls, field.name) if is_family else cls
+                    if (place, field.name) not in seen:
+                        seen.add((place, field.name))
                         yield task, model, field
+
+
+def _definition(cls: type, name: str) -> type:
+    return next(base for base in cls.__mro__ if name in inspect.get_annotations(base))
 
 
 def is_named(message: str, field: Field, value: Any) -> bool:
@@ -106,7 +118,7 @@ def is_named(message: str, field: Field, value: Any) -> bool:
 
 
 def job_of(suite: AbstractSuite, experiment: Experiment) -> Job:
-    parts = suite.restore(experiment.training, experiment.evaluations[0])
+    parts = resolving.resolved(experiment)
     return suite.job(parts, experiment.members[:1])
 
 
@@ -123,7 +135,7 @@ def test_nonsense_is_refused_in_words_or_means_something(suite: AbstractSuite, r
             try:
                 with limited():
                     try:
-                        experiments = suite.plan(Request((task,), (model,), "quick", None, {field.name: value}))
+                        experiments = plans.plan(suite, Request((task,), (model,), "quick", None, {field.name: value}))
                     except UsageError as error:
                         counts["refused"] += 1
                         message = str(error)
@@ -168,7 +180,7 @@ def highest(field: Field) -> Any:
 
 def planned(suite: AbstractSuite, task: str, model: str, changes: dict[str, Any]) -> Experiment | None:
     try:
-        return suite.plan(Request((task,), (model,), "quick", None, changes))[0]
+        return plans.plan(suite, Request((task,), (model,), "quick", None, changes))[0]
     except UsageError:  # at odds with another setting
         return None
 
@@ -189,7 +201,7 @@ def train_one_step(suite: AbstractSuite, experiment: Experiment, folder: Path) -
     job = job_of(suite, experiment)
     if job.problem.start is None:
         job.problem.buckets = (job.problem.longest,)  # one program to compile
-    engine = suite.engine(suite.restore(experiment.training).contender)
+    engine = catalogue.engine_of(resolving.resolve(suite, experiment.training).contender)
     trained = engine.train(replace(job, recipe=replace(job.recipe, steps=1)), Checkpoints(folder), Silent())
     assert len(trained.outcomes) == 1  # finished or diverged: both are an end
 
@@ -198,7 +210,7 @@ def train_one_step(suite: AbstractSuite, experiment: Experiment, folder: Path) -
 @pytest.mark.parametrize("value_of", [lowest, highest])
 def test_extreme_settings_train_one_step(suite: AbstractSuite, value_of: Any, tmp_path: Path):
     task, contenders = suite.printed_tasks[0], [*suite.contenders]
-    classes = {model: suite.settings_classes(task, model)[:2] for model in contenders}
+    classes = {model: catalogue.settings_classes(suite, task, model)[:2] for model in contenders}
     is_small = {model: "hidden_size" in names(of_model) for model, (_, of_model) in classes.items()}  # quick to compile
     model = max(contenders, key=lambda name: is_small[name])
     train_one_step(suite, extreme(suite, task, model, classes[model], value_of), tmp_path)
@@ -209,8 +221,8 @@ def models_once() -> list[tuple[str, str]]:
     found: dict[Any, tuple[str, str]] = {}
     for name in suites.names():
         suite = suites.get(name)
-        for model in suite.models():
-            found.setdefault(suite.model_entry(suite.contender(model)).value, (name, model))
+        for model in catalogue.models(suite):
+            found.setdefault(catalogue.model_entry(catalogue.contender(suite, model)).value, (name, model))
     return list(found.values())
 
 
@@ -218,5 +230,5 @@ def models_once() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("name", "model"), models_once())
 def test_the_smallest_network_of_each_kind_trains_one_step(name: str, model: str, tmp_path: Path):
     suite = suites.get(name)
-    entry = suite.model_entry(suite.contender(model))
+    entry = catalogue.model_entry(catalogue.contender(suite, model))
     train_one_step(suite, extreme(suite, suite.printed_tasks[0], model, [entry.value], lowest), tmp_path)

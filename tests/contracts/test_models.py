@@ -16,14 +16,14 @@ import numpy as np
 import pytest
 
 from humboldt import settings
-from humboldt.internals import TIME, Internal, blocks
+from humboldt.core.internals import TIME, Internal, blocks
+from humboldt.core.problems import ProblemKind
 from humboldt.languages import Batch, Pairs, frame_transduction
 from humboldt.models import models
 from humboldt.models.cells.base import AbstractCell
 from humboldt.models.loop.check import check_gradients
 from humboldt.models.networks.base import AbstractInspectable, AbstractStepwise
 from humboldt.models.networks.recurrent import RecurrentNetwork
-from humboldt.problems import ProblemKind
 
 SYMBOLS, OUTPUTS = 3, 4
 MARK = SYMBOLS  # the token ∅

@@ -151,7 +151,7 @@ def test_tables_and_figures_can_be_taken_along(wide: Opened, tmp_path: Path):
     for kind in ("csv", "latex", "markdown"):
         table.locator(f"[data-copy={kind}]").click()
         copied[kind] = page.evaluate("humboldt.copied")
-    assert copied["csv"].startswith("Level,Task,Chance,") and "\\begin{tabular}{lrr" in copied["latex"]
+    assert copied["csv"].startswith("Level,Task,Chance,Floor,") and "\\begin{tabular}{lrrr" in copied["latex"]
     assert copied["markdown"].splitlines()[1].startswith("| --- | --- |")
     for kind, begin in (("svg", b"<svg"), ("png", b"\x89PNG"), ("csv", b"model,family,")):
         with page.expect_download() as saved:

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from merging_support import rows, weights
 from suite_support import TINY, Recording
-from test_merging import rows, weights
 
 import humboldt
-from humboldt.cluster import connection, executor
-from humboldt.cluster.executor import Ray
-from humboldt.environment import package_versions
+from humboldt.core.environment import package_versions
+from humboldt.core.events import Event, Progress
 from humboldt.errors import Interrupted, RunError, UsageError
-from humboldt.events import Event, Progress
 from humboldt.plugins import load_files
-from humboldt.study import Study
+from humboldt.running.cluster import connection, executor
+from humboldt.running.cluster.executor import Ray
+from humboldt.running.study import Study
 
 pytestmark = [pytest.mark.extras, pytest.mark.filterwarnings("ignore")]  # Ray leaves sockets and files to the end
 PLUGIN = Path(__file__).parents[1] / "fault_plugin.py"
@@ -216,8 +216,8 @@ def test_wrong_input_is_answered_soon(cluster: Any, tmp_path: Path, monkeypatch:
     wrong(study, "127.0.0.1:1", "127.0.0.1:1: nothing answers there")
     wrong(study, "ray://127.0.0.1:10001", "not of the form HOST:PORT")
     wrong(study, "somewhere", "not of the form HOST:PORT")
-    wrong(study, cluster.address, "--gpus 1: no machine of the Ray cluster has so many", gpus=1)
-    wrong(study, cluster.address, "--cores 99: no machine of the Ray cluster has so many", cores=99)
+    wrong(study, cluster.address, "--gpus 1: no machine of the Ray cluster has that many", gpus=1)
+    wrong(study, cluster.address, "--cores 99: no machine of the Ray cluster has that many", cores=99)
     ours = package_versions()
     monkeypatch.setattr(executor, "package_versions", lambda: {**ours, "jax": "0.0.1"})
     wrong(study, cluster.address, "has other versions: jax 0.0.1 here and .* there")
@@ -229,9 +229,8 @@ def test_something_that_is_no_ray_is_not_waited_for(tmp_path: Path, cluster: Any
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         arguments = ["run", "faults", "--plugin", str(PLUGIN), "--out", str(tmp_path), "--ray", address]
-        code = (
-            "from humboldt import cli; from humboldt.cluster import connection as c; c.CONNECT_SECONDS = 3; cli.main()"
-        )
+        module = "humboldt.running.cluster"
+        code = f"from humboldt import cli; from {module} import connection as c; c.CONNECT_SECONDS = 3; cli.main()"
         done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and f"--ray {address}: no Ray cluster can be joined there" in done.stderr
     assert connection.CONNECT_SECONDS + connection.REACH_SECONDS < 30

@@ -6,65 +6,31 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import jax
 import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch_support import EXAMPLES, LSTM, SMALL, STEPS, Telling, gates, job_of, losses, registered, t, trained
 
 import humboldt
-from humboldt.checkpoints import Checkpoints
+from humboldt.core.events import AbstractSink
 from humboldt.errors import Interrupted, RunError, UsageError
-from humboldt.events import AbstractSink, Event, Warned
-from humboldt.outside_models import register_model
-from humboldt.suites.experiments import Experiment
-from humboldt.training.base import Job, Schedule, engines
-from humboldt.training.engines.jax import build, make_ensemble
+from humboldt.models.own import register_model
+from humboldt.storage.checkpoints import Checkpoints
+from humboldt.suites import catalogue, resolving
+from humboldt.training.abilities import CountsRight, HasNetwork, ReadsSymbols, ability
+from humboldt.training.base import Job, Milestone, Schedule, engines
+from humboldt.training.engines.jax import build
 from humboldt.training.engines.torch import _training
-from humboldt.training.pytorch.steps import learning_rate_factor, train_step
+from humboldt.training.pytorch.learner import as_array
 
 pytestmark = pytest.mark.extras
-EXAMPLES = Path(__file__).parents[2] / "examples"
-STEPS = 20
-torch.set_num_threads(1)  # networks are tiny, and other tests run beside these
-
-
-def t(array: Any) -> torch.Tensor:
-    return torch.from_numpy(np.array(array))
-
-
-def gates(layer: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    """Weight and bias with the gates in PyTorch's order: ours have input, new, forget, output."""
-
-    def ordered(array: Any) -> torch.Tensor:
-        i, g, f, o = np.split(np.array(array), 4, -1)
-        return t(np.concatenate([i, f, g, o], -1))
-
-    bias = ordered(layer.bias) if layer.bias is not None else torch.zeros(layer.weight.shape[-1])
-    return ordered(layer.weight).T.contiguous(), bias
-
-
-class LSTM(nn.Module):
-    """Ours, `torch_lstm`, in PyTorch."""
-
-    def __init__(self, input_size: int, output_size: int, hidden_size: int = 8) -> None:
-        super().__init__()
-        self.lstm = nn.LSTM(input_size, hidden_size, batch_first=True)
-        self.readout = nn.Linear(hidden_size, output_size)
-        self.input_size = input_size
-
-    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        return self.readout(self.lstm(nn.functional.one_hot(tokens, self.input_size).float())[0])
-
-    def copy(self, network: Any) -> None:
-        own = dict(self.named_parameters())
-        for name, layer in (("ih", network.cell.input), ("hh", network.cell.recurrent)):
-            own[f"lstm.weight_{name}_l0"].data, own[f"lstm.bias_{name}_l0"].data = gates(layer)
-        self.readout.weight.data, self.readout.bias.data = t(network.readout.weight).T, t(network.readout.bias)
 
 
 class Classifier(nn.Module):
@@ -123,16 +89,6 @@ class EncoderDecoder(nn.Module):
             ours.weight.data, ours.bias.data = t(theirs.weight).T, t(theirs.bias)
 
 
-def registered(module: type) -> str:
-    return register_model(f"test_torch.py:{module.__name__}", module)
-
-
-def job_of(suite: str, task: str, model: str, **settings: Any) -> Job:
-    study = humboldt.plan(suite, tasks=task, models=model, preset="paper", seeds=1, settings=settings)
-    experiment: Experiment = study.experiments[0]
-    return study.suite.job(study.suite.restore(experiment.training, experiment.evaluations[0]), experiment.members[:1])
-
-
 RATES = {"learning_rates": (1e-3,)}
 SMALL_SPLITS = {"train": 64, "validation": 4, "test": 4, "long": 4, "batch_size": 16, "lengths": (4, 8)}
 CASES: dict[str, tuple[str, str, str, type, dict[str, Any]]] = {
@@ -173,24 +129,6 @@ def jobs(name: str) -> tuple[Job, Job, nn.Module]:
     return ours, theirs, made
 
 
-def losses(ours: Job, theirs: Job, module: nn.Module) -> tuple[np.ndarray, np.ndarray]:
-    ensemble = make_ensemble(ours)
-    _, curve = ensemble.advance(ensemble.fresh().learners, ensemble.chunk(0, STEPS))
-    training = _training(theirs)
-    learner = training.fresh(theirs.members[0])
-    learner.module.load_state_dict(module.state_dict())
-    found = []
-    for step in range(STEPS):
-        rate = theirs.members[0].learning_rate * learning_rate_factor(theirs.recipe.schedule, step)
-        batch = training._examples(theirs.problem.batch(step), 0)
-        found.append(
-            train_step(
-                training.caller, learner.called, learner.optimiser, theirs.recipe, theirs.members[0], rate, batch
-            )
-        )
-    return np.asarray(curve.loss)[0, :STEPS], np.array([loss for loss, _, _ in found])
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_the_same_weights_and_data_give_the_same_losses(name: str):
     ours, theirs = losses(*jobs(name))
@@ -224,33 +162,12 @@ def test_recipes_mean_the_same(recipe: str):
     np.testing.assert_allclose(b, a, rtol=1e-4, atol=1e-4)
 
 
-class Telling(AbstractSink):
-    """Remembers warnings, and stops after so many events."""
-
-    def __init__(self, stop_after: int | None = None) -> None:
-        self.warnings: list[str] = []
-        self.left = stop_after
-
-    def send(self, event: Event) -> None:
-        if isinstance(event, Warned):
-            self.warnings.append(event.message)
-        elif self.left is not None:
-            self.left -= 1
-
-    def should_stop(self) -> bool:
-        return self.left is not None and self.left <= 0
-
-
 class Dropping(LSTM):
     """With random numbers in training."""
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         x = nn.functional.one_hot(tokens, self.input_size).float()
         return self.readout(nn.functional.dropout(self.lstm(x)[0], 0.3, self.training))
-
-
-def trained(job: Job, folder: Path, sink: AbstractSink) -> Any:
-    return engines.get("torch").train(job, Checkpoints(folder, save_seconds=0.0), sink)
 
 
 def test_a_resumed_training_ends_with_the_same_bits(tmp_path: Path):
@@ -286,6 +203,59 @@ def test_after_a_restart_weights_are_the_initial_ones_and_the_optimiser_is_as_it
         trained(job, tmp_path / "part", Telling(stop_after=1))
     again = trained(job, tmp_path / "part", Telling())
     assert all(np.array_equal(again.weights(0)[name], array) for name, array in found.weights(0).items())
+
+
+def test_members_keep_their_best_weights_and_shrink_their_rates(tmp_path: Path):
+    """With a rate of nothing, weights stay as they are after a milestone that is no better."""
+    job = job_of("chomsky", "parity_check", registered(LSTM), learning_rates=(1e-2,), batch_size=4)
+    members = tuple(replace(job.members[0], seed=seed) for seed in (1, 2, 3))
+    problem = copy(job.problem)
+    problem.milestones = (5, 10, 15, 20)
+    scores = {5: (1, 1, np.nan), 10: (2, 1, np.nan), 15: (3, 0, np.nan), 20: (2, 0.5, np.nan)}
+
+    def shown(folder: Path, sink: AbstractSink, seen: dict[int, Any]) -> Any:
+        def look(step: int, predictor: Any) -> Milestone:
+            modules = [predictor.model(member).module for member in range(3)]
+            seen[step] = [[as_array(x) for x in module.state_dict().values()] for module in modules]
+            return Milestone(np.array(scores[step]), step)
+
+        recipe = replace(job.recipe, steps=20, shrink=0.0)
+        return trained(replace(job, problem=problem, recipe=recipe, members=members, milestone=look), folder, sink)
+
+    def same(first: Any, second: Any) -> bool:
+        return all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+
+    seen: dict[int, Any] = {}
+    whole = shown(tmp_path / "whole", Telling(), seen)
+    assert whole.milestones == (5, 10, 15, 20)
+    # Member 0 was better until step 15; member 1 was not better at step 10, and member 2 never had a score.
+    for before, after, stays in (
+        (5, 10, (False, False, True)),
+        (10, 15, (False, True, True)),
+        (15, 20, (False, True, True)),
+    ):
+        assert tuple(map(same, seen[before], seen[after])) == stays
+    for member, best in enumerate((15, 5, 20)):
+        assert same(whole.weights(member).values(), seen[best][member])
+    for stop in (4, 3):
+        with pytest.raises(Interrupted):
+            shown(tmp_path / "part", Telling(stop_after=stop), seen)
+    again = shown(tmp_path / "part", Telling(), seen)
+    assert again.outcomes == whole.outcomes and again.milestones == whole.milestones
+    assert all(same(again.weights(member).values(), whole.weights(member).values()) for member in range(3))
+
+
+def test_a_checkpoint_of_an_earlier_form_is_reported_and_not_used(tmp_path: Path):
+    job = job_of("chomsky", "parity_check", registered(LSTM), learning_rates=(1e-2,), batch_size=4, steps=3)
+    whole, sink = trained(job, tmp_path / "whole", Telling()), Telling()
+    member = {f"0/{name}": x for name, x in _training(job).fresh(job.members[0]).arrays().items()}
+    curves = {"loss": np.zeros((1, 1), np.float32), "accuracy": np.zeros((1, 1), np.float32)}
+    numbers = {"0/numbers": np.array([-1, -np.inf, 1.0])}
+    Checkpoints(tmp_path / "old").save(1, {**member, **numbers, **curves}, {"milestones": []})
+    again = trained(job, tmp_path / "old", sink)
+    assert "of another model or version" in sink.warnings[0]
+    assert again.outcomes == whole.outcomes
+    assert all(np.array_equal(again.weights(0)[name], x) for name, x in whole.weights(0).items())
 
 
 class Raises(LSTM):
@@ -365,29 +335,14 @@ def test_a_diverged_member_keeps_its_last_good_weights(tmp_path: Path):
     assert all(np.isfinite(array).all() for array in result.weights(0).values())
 
 
-SMALL = {
-    "chomsky": ("parity_check", "GRU", {"steps": 3, "num_test_lengths": 2, "strings_per_length": 4}),
-    "bliss": ("dyck_1", "GRU", {"epochs": 1, "factors": (4,)}),
-    "syntax": ("adj_n_np", "GRU", {"epochs": 1, "train": 8, "validation": 4, "test": 4, "long": 4}),
-    "pcfg_set": (
-        *("task_accuracy", "EncoderDecoder"),
-        {"size": 200, "letters": 40, "deepest": 2, "epochs": 1, "longest_output": 3},
-    ),
-    "bias": (
-        *("hierarchical_or_linear", "EncoderDecoder"),
-        {"updates": 3, "warm_up": 1, "description_length": False, "longest_output": 3},
-    ),
-}
-
-
 @pytest.mark.parametrize("suite", SMALL)
 def test_the_example_runs_on_every_suite_and_can_be_loaded(suite: str, tmp_path: Path):
-    task, module, settings = SMALL[suite]
-    reference = f"{EXAMPLES / 'pytorch_gru.py'}:{module}"
+    task, settings = SMALL[suite]
+    reference = f"{EXAMPLES / 'pytorch_gru.py'}:GRU"
     study = humboldt.run(
         suite, tasks=task, models=reference, seeds=1, settings={**settings, "hidden_size": 8}, out=tmp_path
     )
-    assert f"pytorch_gru.py:{module}" in study.table()
+    assert "pytorch_gru.py:GRU" in study.table()
     if suite != "bias":  # there nobody fits after three updates, and no rule is asked about
         assert "the paper's own models, as printed, in the same places" in study.table()
     assert not study.pending()
@@ -402,9 +357,9 @@ def test_a_gru_read_symbol_by_symbol_is_the_gru_read_at_once(tmp_path: Path):
     job = job_of("bliss", "an_bn", f"{EXAMPLES / 'pytorch_gru.py'}:GRU", factors=(4,), penalties=("none",))
     predictor, seconds = engines.get("torch").sample(job)
     assert seconds > 0
-    stepper, _ = predictor.stepper(0, longest=10, most_memory=10)
+    stepper, _ = ability(predictor, ReadsSymbols).stepper(0, longest=10, most_memory=10)
     tokens = np.array([[0, 1, 1, 2], [0, 2, 1, 1], [0, 1, 2, 2]], np.int32)
-    whole = predictor.model(0)
+    whole = ability(predictor, HasNetwork).model(0)
     state, rows = stepper.init(3), np.array([2, 0, 0, 1])
     for step in range(4):
         state, chances = stepper.step(state, tokens[:, step])
@@ -439,7 +394,7 @@ def test_one_thread_is_used_unless_the_user_says_how_many(
     try:
         job = job_of("chomsky", "parity_check", registered(CountsThreads), device="cpu")
         predictor, _ = engines.get("torch").sample(job)
-        predictor.correct(job.problem.batch(0))
+        ability(predictor, CountsRight).correct(job.problem.batch(0))
         assert CountsThreads.seen == expected
         assert torch.get_num_threads() == 2  # those of the user's own code
     finally:
@@ -473,7 +428,7 @@ def test_kill_9_loses_nothing(tmp_path: Path):
 
     # Who shows results needs no file of the model, and sees the paper's own models; who loads a member does.
     table = [line.split() for line in shown("show", tmp_path / "whole").stdout.splitlines()]
-    assert ["Level", "Task", "Chance", "pytorch_gru.py:GRU", "paper"] in table
+    assert ["Level", "Task", "Chance", "Floor", "pytorch_gru.py:GRU", "paper"] in table
     assert ["parity_check", "score", "100", "100", "100", "52", "100", "50", "100", "100"] in table
     refused = shown("inspect", tmp_path / "whole", "--input", "a b")
     assert "Name the model with its place: path/to/pytorch_gru.py:GRU." in refused.stderr
@@ -507,7 +462,7 @@ def test_wrong_references_are_answered(tmp_path: Path):
     wrong: list[tuple[str, str]] = [
         (f"{tmp_path}/none.py:GRU", "there is no file"),
         (f"{EXAMPLES / 'pytorch_gru.py'}:LSTM", "No attribute of .* named 'LSTM'. Known: .*GRU"),
-        (f"{EXAMPLES / 'pytorch_gru.py'}:EncoderDecoder", "is for sequence to sequence, and the suite chomsky"),
+        (registered(EncoderDecoder), "is for sequence to sequence, and the suite chomsky"),
     ]
     for reference, message in wrong:
         with pytest.raises(UsageError, match=message):
@@ -519,7 +474,7 @@ def test_wrong_references_are_answered(tmp_path: Path):
     [
         (f"{EXAMPLES / 'pytorch_gru.py'}:GRU", "bliss/an_bn", ["causality", "on 500 symbols", "Ready to be trained."]),
         (f"{EXAMPLES / 'jax_linear_recurrence.py'}:LinearRecurrence", "chomsky/parity_check", ["Ready to be trained."]),
-        (f"{EXAMPLES / 'pytorch_gru.py'}:EncoderDecoder", "bias/hierarchical_or_linear", ["a later symbol changes"]),
+        (f"{EXAMPLES / 'pytorch_gru.py'}:GRU", "bias/hierarchical_or_linear", ["a later symbol changes"]),
     ],
 )
 def test_a_network_is_checked_before_it_is_trained(place: str, on: str, lines: list[str]):
@@ -535,8 +490,8 @@ def test_our_models_are_given_the_size_of_a_users_own(tmp_path: Path):
     study = humboldt.plan("chomsky", models=[own, "rnn", "lstm"], **options)
     sizes = {}
     for experiment in study.experiments:
-        parts = study.suite.restore(experiment.training, experiment.evaluations[0])
-        engine = study.suite.engine(parts.contender)
+        parts = resolving.resolved(experiment)
+        engine = catalogue.engine_of(parts.contender)
         sizes[experiment.training.model] = engine.parameters(study.suite.job(parts, experiment.members))
     goal = sizes.pop("pytorch_gru.py:GRU")
     assert set(sizes) == {"rnn", "lstm"} and all(abs(size / goal - 1) < 0.02 for size in sizes.values())
@@ -556,3 +511,23 @@ def test_factories_and_compilation_are_settings(tmp_path: Path):
     assert job.model.make(3, 2, num_symbols=2).lstm.hidden_size == 5 and job.model.on_device().type == "cpu"
     with pytest.raises(UsageError, match="device=cuda: PyTorch sees no GPU here"):
         job_of("chomsky", "parity_check", name, learning_rates=(1e-3,), device="cuda").model.on_device()
+
+
+@pytest.mark.parametrize(("kept", "step"), [("best", 4), ("before_best", 2)])
+def test_a_recipe_can_keep_the_milestone_before_the_best(
+    tmp_path: Path, kept: Literal["best", "before_best"], step: int
+):
+    """As the ensemble of the JAX engine does."""
+    job = job_of("chomsky", "parity_check", registered(LSTM), learning_rates=(1e-2,), batch_size=4, steps=6)
+    job.problem.milestones = (2, 4, 6)
+    seen: dict[int, dict[str, np.ndarray]] = {}
+
+    def look(at: int, predictor: Any) -> Milestone:
+        seen[at] = {name: x.detach().numpy().copy() for name, x in predictor.modules[0].state_dict().items()}
+        return Milestone(np.array([{2: 0.0, 4: 1.0, 6: 0.5}[at]] * predictor.num_members))
+
+    found = trained(replace(job, recipe=replace(job.recipe, kept=kept), milestone=look), tmp_path, Telling())
+    own = found.weights(0)
+    assert list(seen) == [2, 4, 6]
+    assert all(np.array_equal(own[name], value) for name, value in seen[step].items())
+    assert not all(np.array_equal(own[name], value) for name, value in seen[6].items())

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from humboldt.errors import UsageError
-from humboldt.languages._grammar import Grammar, Rule
+from humboldt.languages.grammar import Grammar, Rule
 
 LONGEST = 4
 String = tuple[str, ...]

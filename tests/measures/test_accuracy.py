@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from humboldt.measures.accuracy import LengthCurve, LengthTally, accuracy_per_length, score, summarise
+from humboldt.measures.accuracy import LengthCurve, LengthTally, accuracy_per_length, score, score_interval, summarise
 
 
 def test_by_hand():
@@ -66,3 +66,39 @@ def test_a_tally_has_the_same_bits_as_all_strings_at_once(pooled: bool):
     shares = (correct / counted).reshape(3, 20, 37)
     expected = np.sqrt((shares.var(2, ddof=1) / 37).sum(1)) / 20
     np.testing.assert_allclose(tally.standard_errors(), expected, rtol=1e-10)
+
+
+def test_a_perfect_score_has_an_interval_that_depends_on_how_many_strings_there_are():
+    """8 of 8 could as well be a share of 0.68 (Wilson)."""
+    low, high = score_interval([np.ones(4), np.ones(4)])
+    assert low == pytest.approx(0.6756, abs=1e-4) and high == 1.0
+    assert score_interval([np.ones(64)] * 24)[0] == pytest.approx(0.9975, abs=1e-4)
+    assert score_interval([np.zeros(4), np.zeros(4)]) == pytest.approx((0.0, 1 - low))
+    low, high = score_interval([np.ones(1), np.zeros(1)])  # one string a length: drawing again shows nothing
+    assert low < 0.5 < high
+
+
+def test_the_interval_of_a_score_is_that_of_drawing_strings_again_within_their_length():
+    """Nearly that of the standard error where strings are many; the same for the same strings."""
+    rng = np.random.default_rng(0)
+    shares = [rng.beta(4, 1, 64) for _ in range(10)]
+    error = np.sqrt(sum(row.var(ddof=1) / 64 for row in shares)) / 10
+    low, high = score_interval(shares)
+    mean = np.mean([row.mean() for row in shares])
+    assert (low, high) == pytest.approx((mean - 1.96 * error, mean + 1.96 * error), abs=error / 4)
+    assert score_interval(shares) == (low, high)
+    # Shares that differ between lengths alone leave nothing to chance but what the lengths' own strings do.
+    apart = score_interval([np.r_[np.ones(50), 0.9], np.r_[np.zeros(50), 0.1]])
+    assert apart[1] - apart[0] < 0.01
+
+
+def test_a_tally_keeps_shares_for_intervals_if_it_is_told_to():
+    rng = np.random.default_rng(1)
+    lengths, counted = np.tile([41, 42], 30), np.full(60, 8)
+    correct = rng.integers(0, 9, (2, 60))
+    tally = LengthTally([41, 42], 2, keeps_shares=True)
+    for part in (slice(0, 25), slice(25, 60)):
+        tally.add(correct[:, part], counted[part], lengths[part])
+    assert tally.intervals() == [score_interval([row[lengths == length] / 8 for length in (41, 42)]) for row in correct]
+    with pytest.raises(ValueError, match="keeps_shares"):
+        LengthTally([41], 1).intervals()

@@ -5,11 +5,11 @@ import pytest
 from page_support import results
 
 import humboldt
-from humboldt.identity import canonical
+from humboldt.core.identity import canonical
 from humboldt.page import commands
 from humboldt.settings import parse_assignments
 from humboldt.suites import suites
-from humboldt.suites.cells import Cell, Heading, sort_results
+from humboldt.suites.cells import Cell, SettingGroup, sort_results
 
 
 def all_cells() -> list[Cell]:
@@ -70,7 +70,7 @@ def test_a_member_that_is_missing_makes_a_command_inexact():
 
 def test_the_command_of_a_missing_place_has_the_headings_settings():
     values = {"steps": 1000, "train_lengths": [1, 20], "no_such_setting": 1}
-    heading = Heading("quick", tuple((key, str(value)) for key, value in values.items()), values)
+    heading = SettingGroup("quick", tuple((key, str(value)) for key, value in values.items()), values)
     text = commands.of_missing(suites.get("chomsky"), heading, ["parity_check"], "rnn", "out")
     study = planned(text)
     assert {e.training.setting["steps"] for e in study.experiments} == {1000}

@@ -8,10 +8,10 @@ from kept_support import fill
 
 import humboldt
 from humboldt.commands.report import write_report
+from humboldt.core.internals import Internal
 from humboldt.errors import UsageError
-from humboldt.inspection import Inspection
-from humboldt.internals import Internal
-from humboldt.kept import kept_members
+from humboldt.inspecting.inspection import Inspection
+from humboldt.inspecting.kept import kept_members
 from humboldt.page import inside
 from humboldt.page.inside import draw, figures_of, look_inside
 from humboldt.report.figures import Figure, Kind
@@ -78,7 +78,7 @@ def test_a_page_looks_inside_and_says_what_it_left_out(folder: Path, tmp_path: P
     assert "Look inside" in text and "Where kept members fail first" in text and "in a plane" in text
     monkeypatch.setattr(inside, "SECONDS", -1.0)
     members, remarks = look_inside(folder, 1)
-    assert members == [] and "1 kept member more were not looked into" in remarks[0]
+    assert members == [] and "1 saved member not inspected" in remarks[0]
     assert look_inside(folder, 0) == ([], [])
 
 

@@ -8,14 +8,14 @@ from page_support import HOSTILE, STORE, results, small_page
 
 import humboldt
 from humboldt.commands.report import all_figures
+from humboldt.core.results import Scores, State
 from humboldt.page import charts
 from humboldt.page.collect import collect
 from humboldt.page.content import Page
 from humboldt.page.write import html
 from humboldt.report.figures import Drawing, Figure
-from humboldt.report.tables import Number
-from humboldt.results import Scores, State
-from humboldt.suites import suites
+from humboldt.report.tables import TableCell
+from humboldt.suites import catalogue, plans, suites
 from humboldt.suites.cells import cells_of
 from humboldt.suites.experiments import Contender
 from humboldt.suites.reading import records, stored
@@ -61,18 +61,22 @@ def test_differences_to_the_paper_are_told(page: Page):
 @pytest.mark.parametrize(
     ("number", "gap", "level"),
     [
-        (Number("99.0", cell="x", value=99.0, published=99.1, scale=100.0), "-0.1", 0),
-        (Number("99.0*", cell="x", value=99.0, published=99.0, scale=100.0), "=", 0),
-        (Number("50.0", cell="x", value=50.0, published=100.0, scale=100.0), "-50.0", -4),
-        (Number("0.50", cell="x", value=0.5, published=0.45), "+0.05", 2),
-        (Number("10", cell="x", value="10", published="10"), "=", 0),
-        (Number("<1", cell="x", value="<1", published="10"), "≠", -4),
-        (Number("10", cell="x", value="10", published="<1"), "≠", 4),
-        (Number("<10", cell="x", value="<10", published="4"), "≠", 0),
-        (Number("5", cell="x", value=5.0), "", 0),
+        (TableCell(value=99.0, form=".1f", published=99.1, scale=100.0), "-0.1", 0),
+        (TableCell(value=99.0, form=".1f", mark="*", published=99.0, scale=100.0), "=", 0),
+        (TableCell(value=99.04, form=".1f", deviation=2.0, published=99.0, scale=100.0), "=", 0),
+        (TableCell(value=50.0, form=".1f", published=100.0, scale=100.0), "-50.0", -4),
+        (TableCell(value=0.5, form=".2f", published=0.45), "+0.05", 2),
+        (TableCell(value=0.9, form=".4g", published=0.94), "-0.04", -2),
+        (TableCell(value=0.1 + 0.2, form=".4g", published=0.3), "=", 0),
+        (TableCell(value="10", published="10"), "=", 0),
+        (TableCell(value="<1", published="10"), "≠", -4),
+        (TableCell(value="10", published="<1"), "≠", 4),
+        (TableCell(value="<10", published="4"), "≠", 0),
+        (TableCell(value=5.0), "", 0),
+        (TableCell(published=5.0), "", 0),
     ],
 )
-def test_how_large_a_difference_is(number: Number, gap: str, level: int):
+def test_how_large_a_difference_is(number: TableCell, gap: str, level: int):
     from humboldt.page.grids import gap_to_paper
 
     assert gap_to_paper(number) == (gap, level)
@@ -109,7 +113,7 @@ def test_fewer_seeds_are_a_part_of_the_papers_setting():
     suite, one = suites.get("chomsky"), _as_in_the_paper()
     all_members = [
         dataclasses.replace(one.results[0], member=member)
-        for member in suite.paper_members(one.training.task, one.training.model)
+        for member in plans.paper_members(suite, one.training.task, one.training.model)
     ]
     for members, badge in ((all_members[:1], "a part of the paper's setting"), (all_members, "the paper's setting")):
         page = collect([dataclasses.replace(one, results=tuple(members))], "results")
@@ -120,8 +124,9 @@ def test_fewer_seeds_are_a_part_of_the_papers_setting():
 
 def _as_in_the_paper() -> Scores:
     suite, scores = suites.get("chomsky"), next(s for s in results() if s.training.suite == "chomsky")
-    training, protocol = next(iter(suite.trainings(scores.training.task, "rnn", suite.preset("paper"), {})))
-    return dataclasses.replace(scores, training=training, evaluation=suite.evaluations(protocol, "")[0])
+    resolved = next(plans.trainings(suite, scores.training.task, "rnn", catalogue.preset(suite, "paper"), {}))
+    evaluation = suite.evaluations(resolved.protocol, "")[0]
+    return dataclasses.replace(scores, training=resolved.training, evaluation=evaluation)
 
 
 def test_a_model_that_was_trained_elsewhere_is_a_row_of_its_own(tmp_path: Path):
@@ -216,12 +221,14 @@ def test_agreement_is_drawn_among_those_that_fit():
         )
         for s in own
     ]
-    ((heading, cells),) = cells_of(suite, fitting).items()
-    figures = {figure.name: figure for figure in suite.figures(heading, cells)}
+    (cells,) = cells_of(suite, fitting).values()
+    figures = {figure.name: figure for figure in suite.presentation.figures(suite, cells)}
     rows = figures["agreement"].rows  # pyright: ignore[reportAttributeAccessIssue]
     assert {row["x"] for row in rows} == {"hierar", "linear"} and all(row["members"] == 2 for row in rows)
     assert {cell.model for cell in cells} == {"lstm_s2s_no_att", "cnn_s2s"}
-    assert suite.glance(cells) is not None and not any(row["value"] for row in rows)  # none of them follows a rule
+    assert suite.presentation.overview(cells) is not None and not any(
+        row["value"] for row in rows
+    )  # none of them follows a rule
 
 
 def test_the_page_is_one_file_that_asks_for_nothing(page: Page):

@@ -3,7 +3,7 @@ import pytest
 from humboldt import published
 
 
-@pytest.mark.parametrize(("name", "count"), [("chomsky", 726), ("bliss", 48), ("find", 1198), ("pcfg_set", 99)])
+@pytest.mark.parametrize(("name", "count"), [("chomsky", 726), ("bliss", 48), ("bias", 1198), ("pcfg_set", 99)])
 def test_all_rows_are_there(name: str, count: int):
     assert len(published.rows(name)) == count
 

@@ -2,8 +2,8 @@
 
 from suite_support import result, scores_of
 
-from humboldt.results import State
-from humboldt.suites import suites
+from humboldt.core.results import State
+from humboldt.suites import plans, suites
 from humboldt.suites.cells import heading_of, plain_table, sort_results
 from humboldt.suites.experiments import Experiment, Request
 
@@ -11,7 +11,7 @@ SUITE = suites.get("chomsky")
 
 
 def planned(model: str = "rnn", preset: str = "paper", task: str = "parity_check", **settings) -> list[Experiment]:
-    return SUITE.plan(Request((task,), (model,), preset, None, settings))
+    return plans.plan(SUITE, Request((task,), (model,), preset, None, settings))
 
 
 def heading(experiment: Experiment) -> str:
@@ -68,4 +68,4 @@ def test_a_plain_table_shows_the_best_of_every_measure():
     results = [result(m, {"score": s}) for m, s in zip(experiment.members, (0.25, 0.75), strict=False)]
     table = plain_table("title", [scores_of(experiment, results)], ["why"])
     assert table.columns == ("Task", "Model", "Versions", "Members", "best score")
-    assert table.rows == (("parity_check", "rnn", "model 1 task 1", "2", "0.75"),) and table.notes == ("why",)
+    assert table.texts == (("parity_check", "rnn", "model 1 task 1", "2", "0.75"),) and table.notes == ("why",)

@@ -2,7 +2,7 @@
 
 from suite_support import departures_of
 
-from humboldt.suites import suites
+from humboldt.suites import plans, suites
 from humboldt.suites.departures import Departure, departures, sentence
 from humboldt.suites.experiments import Request
 
@@ -39,7 +39,7 @@ def test_most_of_the_models_are_told_by_the_others():
 
 
 def planned(**options):
-    return SUITE.plan(Request(**{"tasks": ("parity_check",), "models": ("rnn",), "preset": "paper", **options}))
+    return plans.plan(SUITE, Request(**{"tasks": ("parity_check",), "models": ("rnn",), "preset": "paper", **options}))
 
 
 def test_departures_are_data():

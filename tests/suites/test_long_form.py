@@ -9,9 +9,9 @@ import pytest
 from suite_support import TINY, result
 
 import humboldt
+from humboldt.core.results import Scores, State
 from humboldt.errors import UsageError
 from humboldt.report.tables import as_csv, write_records
-from humboldt.results import Scores, State
 from humboldt.suites.long_form import curve_rows, member_rows
 from humboldt.suites.reading import chosen
 
@@ -72,7 +72,7 @@ def test_files_by_their_ending(results: list[Scores], tmp_path: Path):
     assert json.loads((tmp_path / "a.json").read_text()) == rows
     write_records(tmp_path / "a.csv", rows)
     assert len(list(csv.DictReader(io.StringIO((tmp_path / "a.csv").read_text())))) == len(rows)
-    with pytest.raises(UsageError, match=r"none of \.csv, \.json, \.parquet"):
+    with pytest.raises(UsageError, match=r"use \.csv, \.json or \.parquet"):
         write_records(tmp_path / "a.xlsx", rows)
     parquet = pytest.importorskip("pyarrow.parquet")
     write_records(tmp_path / "a.parquet", rows)

@@ -6,13 +6,13 @@ from typing import ClassVar
 import numpy as np
 
 import humboldt
-from humboldt.events import Silent
-from humboldt.identity import Evaluation
+from humboldt.core.events import Silent
+from humboldt.core.identity import Evaluation
 from humboldt.languages import AbstractTask, Alphabet, Batch, ProblemKind
-from humboldt.report.tables import Record, Table
 from humboldt.settings import Role, setting, settings
 from humboldt.suites.base import AbstractSuite
-from humboldt.suites.experiments import Contender, Preset, Probe
+from humboldt.suites.experiments import Contender, MemberScore, Preset
+from humboldt.training.abilities import CountsRight, ability
 from humboldt.training.base import AbstractProblem, Job, MemberRecipe, Recipe
 
 
@@ -42,7 +42,6 @@ class EchoProblem(AbstractProblem):
 class EchoProtocol:
     steps: int = setting(200, "training steps", least=1)
     seeds: int = setting(2, "seeds", role=Role.MEMBERS, least=1)
-    learning_rates: tuple[float, ...] = setting((0.03,), "learning rates", role=Role.MEMBERS)
     strings: int = setting(3, "test batches", role=Role.EVALUATION, least=1)
 
 
@@ -51,34 +50,20 @@ class Toy(AbstractSuite):
     kind, protocol, printed_tasks = ProblemKind.CLASSIFICATION, EchoProtocol, ("echo",)
     contenders: ClassVar = {"lstm": Contender("lstm_classifier", "LSTM", {"hidden_size": 4, "embedding_size": 4})}
     presets: ClassVar = {"paper": Preset("paper", "all"), "quick": Preset("quick", "few", {"steps": 100})}
-    headline, evaluation = "right", ("short", 1)
+    headline, evaluation, needs = "right", ("short", 1), (CountsRight,)
 
-    def job(self, parts, members):
-        recipes = tuple(MemberRecipe(**member) for member in members)
-        return Job(parts.model, EchoProblem(3), Recipe(steps=parts.protocol.steps), recipes)
+    def job(self, resolved, members):
+        recipes = tuple(MemberRecipe(member["seed"], 0.03) for member in members)
+        return Job(resolved.model, EchoProblem(3), Recipe(steps=resolved.protocol.steps), recipes)
 
     def evaluations(self, protocol, task):
         return [Evaluation(name, {"strings": protocol.strings}, 1) for name in ("short", "long")]
 
-    def score(self, scoring):
-        problem = EchoProblem(3 if scoring.evaluation.name == "short" else 9)
-        rows = [scoring.predictor.correct(problem.batch(10**6 + i)) for i in range(scoring.parts.protocol.strings)]
-        return [({"right": float(row.mean())}, {}) for row in np.concatenate(rows, 1)]
-
-    def probe(self, parts, evaluation):
-        return Probe(lambda predictor: predictor.correct(EchoProblem(3).batch(0)), parts.protocol.strings)
-
-    def work(self, parts):
-        return f"{parts.protocol.steps} steps"
-
-    def cell_records(self, cell):
-        name, values = cell.scores[0].evaluation.name, [value for value, _, _ in cell.finished("right")]
-        about = "toy", cell.task, cell.model, f"{cell.heading} {name}"
-        return [Record(*about, "right", "max", max(values), len(values), None)]
-
-    def layout(self, heading, cells):
-        rows = [(c.task, c.scores[0].evaluation.name, f"{c.finished('right')[0][0]:.2f}") for c in cells]
-        return [Table(f"toy, {heading}", ("Task", "Test", "LSTM"), tuple(rows))]
+    def score(self, scoring_input):
+        problem = EchoProblem(3 if scoring_input.evaluation.name == "short" else 9)
+        batches = [problem.batch(10**6 + i) for i in range(scoring_input.resolved.protocol.strings)]
+        rows = [ability(scoring_input.predictor, CountsRight).correct(batch) for batch in batches]
+        return [MemberScore({"right": float(row.mean())}) for row in np.concatenate(rows, 1)]
 
 
 def test_it_runs_resumes_rescores_and_prints_a_table(registrations_undone: None, tmp_path: Path):
@@ -92,7 +77,7 @@ def test_it_runs_resumes_rescores_and_prints_a_table(registrations_undone: None,
     assert {record["setting"] for record in study.records()} == {"quick short", "quick long"}
 
     more = humboldt.plan("toy", settings={"strings": 5}, out=tmp_path)
-    assert [(e.kept, len(e.members)) for e in more.pending()] == [(True, 2)]  # a new evaluation: no training
+    assert [(e.score_only, len(e.members)) for e in more.pending()] == [(True, 2)]  # a new evaluation: no training
     more.run(lambda experiment: Silent())
     assert more.pending() == []
     card = humboldt.score("toy", lambda inputs: [symbols[-1] for symbols in inputs], tasks="echo", out=tmp_path)

@@ -5,10 +5,11 @@ import pytest
 from training_support import Parity
 
 from humboldt.errors import UsageError
+from humboldt.training.abilities import CountsRight, GivesProbabilities, ReadsSymbols, WritesOutputs, ability
 from humboldt.training.base import AbstractPredictor, engines
 
 
-class Mine(AbstractPredictor):
+class Mine(AbstractPredictor, GivesProbabilities):
     num_members = 1
 
     def take(self, members) -> "Mine":
@@ -19,18 +20,26 @@ class Mine(AbstractPredictor):
         return np.zeros((1, len(batch.tokens)))
 
 
-def test_a_predictor_offers_what_it_can_and_says_what_it_lacks():
+def test_abilities_are_types_and_a_missing_one_is_named():
     mine = Mine()
-    assert mine.offers("nats") and not mine.offers("correct")
-    batch = Parity().batch(0)
-    for ask, ability in (
-        (lambda: mine.correct(batch), "say which symbols are right"),
-        (lambda: mine.outputs(batch, 3), "generate outputs"),
-        (lambda: mine.stepper(0, longest=3, most_memory=3), "read a string symbol by symbol"),
+    assert ability(mine, GivesProbabilities) is mine
+    for wanted, words in (
+        (CountsRight, "say which symbols are right"),
+        (WritesOutputs, "generate outputs"),
+        (ReadsSymbols, "read a string symbol by symbol"),
     ):
-        with pytest.raises(UsageError, match=f"can {ability}, and `Mine` cannot"):
-            ask()
+        with pytest.raises(UsageError, match=f"can {words}, and `Mine` cannot"):
+            ability(mine, wanted)
     assert mine.about(0) == ({}, {}) and mine.parameters() == {}
+
+
+def test_engines_have_the_abilities_of_their_predictors():
+    from humboldt.training.engines.search import SearchPredictor
+    from humboldt.training.ensemble.predictor import EnsemblePredictor
+
+    for name, predictor in (("jax", EnsemblePredictor), ("search", SearchPredictor)):
+        declared = engines.get(name).abilities
+        assert {one for one in predictor.__mro__ if one in declared} == declared
 
 
 def test_a_problem_without_a_fixed_training_set_says_so():

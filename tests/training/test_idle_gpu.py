@@ -4,9 +4,9 @@ import pytest
 from suite_support import Recording
 from training_support import Parity
 
-from humboldt.checkpoints import Checkpoints
-from humboldt.events import Warned
-from humboldt.models.rnn import RNN
+from humboldt.core.events import Warned
+from humboldt.models.zoo.rnn import RNN
+from humboldt.storage.checkpoints import Checkpoints
 from humboldt.training import idle_gpu
 from humboldt.training.base import Job, MemberRecipe, Recipe, engines
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from humboldt.mdl import Network, NetworkStepper, description_length, published_networks, to_svg
 from humboldt.mdl.activations import PAPER_ACTIVATIONS
-from humboldt.suites import suites
+from humboldt.suites import resolving, suites
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.bliss.scoring import Scorer
 from humboldt.suites.cells import heading_of
@@ -38,7 +38,7 @@ def main(folder: str) -> None:
     suite = suites.get("bliss")
     rows: dict[str, dict[str, Any]] = {}
     for scores in stored(Path(folder), "bliss"):
-        training, parts = scores.training, suite.restore(scores.training, scores.evaluation)
+        training, parts = scores.training, resolving.resolve(suite, scores.training, scores.evaluation)
         problem = NextSymbol(parts.task, parts.protocol)
         trie, known = corpus_trie(problem), known_network(training.task)
         beside = None

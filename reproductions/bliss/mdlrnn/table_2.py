@@ -22,8 +22,8 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from humboldt.core.results import State
 from humboldt.report.tables import as_text
-from humboldt.results import State
 from humboldt.suites import suites
 from humboldt.suites.reading import stored, tables
 

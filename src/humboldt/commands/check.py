@@ -1,4 +1,4 @@
-"""`humboldt check`: other people's examples, or a model, against our definitions."""
+"""`humboldt check`: checks examples from outside against our definitions, or whether a model can be scored."""
 
 import json
 from pathlib import Path
@@ -8,8 +8,8 @@ import typer
 
 from humboldt.commands.options import AsRecords, Plugins, Settings
 from humboldt.errors import UsageError
-from humboldt.model_check import ModelCheck, check_model, check_network
-from humboldt.outside_models import register_reference
+from humboldt.models.own import register_reference
+from humboldt.outside.model_check import ModelCheck, check_model, check_network
 from humboldt.plugins import attribute_of_file, load_files, makes_networks
 from humboldt.settings import parse_assignments
 from humboldt.suites import suites
@@ -20,7 +20,7 @@ def check(
     suite: Annotated[str, typer.Argument(help="The suite, e.g. chomsky; or the word model.")],
     task: Annotated[str, typer.Argument(help="The task, e.g. parity_check; of a model, FILE.py:NAME.")],
     file: Annotated[
-        Path | None, typer.Argument(help='Other people\'s examples: JSON lines {"input": ..., "target": ...}.')
+        Path | None, typer.Argument(help='Examples from outside: JSON lines {"input": ..., "target": ...}.')
     ] = None,
     on: Annotated[str | None, typer.Option(help="Check a model on this SUITE/TASK.")] = None,
     preset: Annotated[
@@ -30,7 +30,7 @@ def check(
     as_records: AsRecords = False,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """Check somebody else's examples of a task, or a model.
+    """Check examples of a task from outside, or a model.
 
     Do the examples agree with our definition? Can the model be scored? Exit 1 if not.
     """
@@ -61,7 +61,7 @@ def _checked_examples(suite: str, task: str, file: Path | None) -> tuple[Conform
     if file is None:
         raise UsageError(f"check {suite} {task}: there is no file of examples. Give one, as JSON lines.")
     try:
-        lines = file.read_text(encoding="utf-8-sig").splitlines()  # a byte order mark is no part of the first line
+        lines = file.read_text(encoding="utf-8-sig").splitlines()  # a byte order mark is not part of the first line
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"`{file}` cannot be read: {error}. Give a text file of JSON lines.") from error
     its_suite = suites.get(suite)

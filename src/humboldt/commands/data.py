@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from humboldt import files
 from humboldt.commands.options import Plugins, Settings
 from humboldt.errors import UsageError
 from humboldt.plugins import load_files
 from humboldt.report.words import counted
 from humboldt.settings import parse_assignments
-from humboldt.suites import suites
+from humboldt.storage import files
+from humboldt.suites import catalogue, suites
 from humboldt.suites.capabilities import OffersData
 
 
@@ -44,6 +44,9 @@ def data(
     its_suite = suites.get(suite)
     if not isinstance(its_suite, OffersData):
         raise UsageError(f"The suite {suite} does not print examples of its tasks.")
+    catalogue.preset(its_suite, preset)  # an error, if there is none of this name
+    if split == "":
+        raise UsageError("--split '': an empty name is not a split. Leave --split out, or name one.")
     options = {"after": after, "format": format_ if format_ != "jsonl" else None}
     for name, value in options.items():
         if value is not None:

@@ -1,4 +1,4 @@
-"""`humboldt export`: our tasks for other people's programs."""
+"""`humboldt export`: writes our tasks as files for other programs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,7 @@ import typer
 
 from humboldt.commands.options import Plugins, Settings
 from humboldt.errors import unknown_name
-from humboldt.export import export_lm_eval
+from humboldt.outside.lm_eval import export_lm_eval
 from humboldt.plugins import load_files
 from humboldt.settings import parse_assignments
 
@@ -35,5 +35,5 @@ def export(
         raise unknown_name("program to export for", program, PROGRAMS)
     changes = parse_assignments(set_)
     options = {"preset": preset, "settings": changes, "shots": shots, "end": end, "seed": seed}
-    for one in export_lm_eval(suite, out, tasks=task, count=count or None, **options):  # pyright: ignore[reportArgumentType]
-        print(f"{one.name}  {one.strings} strings")
+    for exported in export_lm_eval(suite, out, tasks=task, count=count or None, **options):  # pyright: ignore[reportArgumentType]
+        print(f"{exported.name}  {exported.strings} strings")

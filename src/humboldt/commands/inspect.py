@@ -9,8 +9,9 @@ import typer
 
 from humboldt.commands.options import Folder, Plugins
 from humboldt.errors import UsageError
-from humboldt.kept import load
+from humboldt.inspecting.kept import load
 from humboldt.plugins import load_files
+from humboldt.report.words import printable
 from humboldt.settings import parse_assignments
 
 
@@ -36,6 +37,10 @@ def inspect(
     """Show what a kept member answers, and what happens inside it."""
     if as_records and output is not None:
         raise UsageError(f"--json and --output {output} were both given, but there is one output. Choose one of them.")
+    if output is not None:
+        from humboldt.page.charts import kind_of
+
+        kind_of(output, "html", "htm")  # an error before weights are loaded
     load_files(plugin)
     chosen = "best" if member == ["best"] else parse_member(member)
     settings = parse_assignments(set_)
@@ -46,7 +51,7 @@ def inspect(
         draw(found, output)
         print(output)
         return
-    print(json.dumps(found.to_dict(), ensure_ascii=False) if as_records else str(found))
+    print(printable(json.dumps(found.to_dict(), ensure_ascii=False) if as_records else str(found)))
 
 
 def parse_member(assignments: Sequence[str]) -> dict[str, object] | None:
@@ -59,7 +64,7 @@ def parse_member(assignments: Sequence[str]) -> dict[str, object] | None:
     def value(text: str) -> object:
         try:
             return None if text == "none" else json.loads(text)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):  # a number of thousands of digits, or brackets without end, too
             return text
 
     return {key: value(text) for key, text in parse_assignments(assignments, "--member").items()} or None

@@ -1,11 +1,11 @@
-"""`humboldt list`: what there is."""
+"""`humboldt list`: lists suites, tasks, models or settings."""
 
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from humboldt import listing
+from humboldt.commands import listing
 from humboldt.commands.options import AsRecords, Plugins
 from humboldt.errors import UsageError
 from humboldt.plugins import load_files
@@ -14,7 +14,7 @@ from humboldt.suites import suites
 
 
 class Listing(StrEnum):
-    """What can be listed."""
+    """Kinds of entries that can be listed."""
 
     SUITES = "suites"
     TASKS = "tasks"
@@ -37,8 +37,8 @@ def list_(
     if (task or model) and what is not Listing.SETTINGS:
         raise UsageError("--task and --model choose among settings. Write e.g. `humboldt list settings chomsky`.")
     if what is Listing.SETTINGS:
-        found = listing.list_settings(listing.needed_suite(suite), task, model)
+        records = listing.list_settings(listing.needed_suite(suite), task, model)
     else:
-        found = {"suites": listing.list_suites, "tasks": listing.list_tasks, "models": listing.list_models}[what]()
-        found = [one for one in found if suite in (None, one.get("suite", one["name"]))]
-    print(as_json(found) if as_records else f"{listing.as_text(what, found)}\n", end="")
+        records = {"suites": listing.list_suites, "tasks": listing.list_tasks, "models": listing.list_models}[what]()
+        records = [record for record in records if suite in (None, record.get("suite", record["name"]))]
+    print(as_json(records) if as_records else f"{listing.as_text(what, records)}\n", end="")

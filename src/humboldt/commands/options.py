@@ -1,4 +1,4 @@
-"""Options that several commands have, and what a shell completes them with."""
+"""Options that several commands share, with shell completion."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from humboldt.errors import UsageError
-from humboldt.suites import suites
+from humboldt.suites import catalogue, suites
 
 
 def folder(text: str) -> Path:
-    """The path of a folder, which has a name."""
+    """Returns the path of a folder; raises a usage error for an empty name."""
     if not text:
-        raise UsageError("--out '': an empty name is no folder. Give a path, e.g. --out results.")
+        raise UsageError("--out '': an empty name is not a folder. Give a path, e.g. --out results.")
     return Path(text)
 
 
@@ -21,10 +21,10 @@ def _complete_suite() -> list[str]:
 
 
 def _names_of(kind: str, context: typer.Context) -> list[str]:
-    """Of the suite that was typed before, or of all."""
+    """Returns the names of the suite that was typed before, or of all suites."""
     typed: str = context.params.get("suite") or ""
-    chosen_suites = [typed] if typed in suites else suites.names()
-    return [name for suite in chosen_suites for name in getattr(suites.get(suite), kind)()]
+    completed = [typed] if typed in suites else suites.names()
+    return [name for suite in completed for name in getattr(catalogue, kind)(suites.get(suite))]
 
 
 def _complete_task(ctx: typer.Context) -> list[str]:

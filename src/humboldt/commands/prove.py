@@ -1,4 +1,4 @@
-"""`humboldt prove`: whether a network is right about every string of a language. See docs/proofs.md."""
+"""`humboldt prove`: proves or refutes that a network is right about every string of a language. See docs/proofs.md."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ import typer
 from humboldt.commands.options import AsRecords
 from humboldt.errors import UsageError, unknown_name
 
-if TYPE_CHECKING:  # imported when it is asked for: Numba takes a while to load
+if TYPE_CHECKING:  # imported on use: Numba takes a while to load
     from humboldt.mdl import Network
 
 
@@ -43,13 +43,13 @@ def prove(
     else:
         record = _proved(read, language, measure, epsilon, certificate)
     record = {"suite": suite, "task": task, "network": str(network), **record}
-    print(json.dumps(record, ensure_ascii=False) if as_record else "\n".join(_told(record)))
+    print(json.dumps(record, ensure_ascii=False) if as_record else "\n".join(_in_words(record)))
     if record["verdict"] != "Proved":
         raise typer.Exit(1)
 
 
 def _language(suite: str, task: str) -> str:
-    """The full name of a language, if it is one that can be proved."""
+    """Returns the full name of a language; raises a usage error if it has no proofs."""
     from humboldt.mdl.proofs.described import DESCRIBED, described
 
     known = {name.split("/")[0] for name in DESCRIBED}
@@ -83,25 +83,25 @@ def _proved(
 
 
 def _checked(network: "Network", language: str, measure: str | None, epsilon: str | None, file: Path) -> dict[str, Any]:
-    """What a certificate proves, provided that it is what was asked for."""
+    """Returns the record of what a certificate proves; raises if that is not the requested claim."""
     from humboldt.mdl.proofs import check, float_size, read_certificate
     from humboldt.mdl.proofs.prove import margin
 
     content = read_certificate(file)
     claim = check(content, network)
-    asked = {"language": language, "measure": measure, "epsilon": epsilon and str(margin(epsilon))}
-    for key, wanted in asked.items():
+    requested = {"language": language, "measure": measure, "epsilon": epsilon and str(margin(epsilon))}
+    for key, wanted in requested.items():
         if wanted is not None and claim[key] != wanted:
             raise UsageError(
                 f"{file} is valid, but it is about {key} {claim[key]}, and {wanted} was asked for. Ask for the "
                 f"former, or give another certificate."
             )
-    found = {key: claim[key] for key in ("measure", "epsilon")}
-    return {**found, "verdict": "Proved", "float_size": float_size(content, network), "certificate": str(file)}
+    parts = {key: claim[key] for key in ("measure", "epsilon")}
+    return {**parts, "verdict": "Proved", "float_size": float_size(content, network), "certificate": str(file)}
 
 
-def _told(record: dict[str, Any]) -> list[str]:
-    """A record in words."""
+def _in_words(record: dict[str, Any]) -> list[str]:
+    """Returns a record in words, as lines."""
     about = f"{record['network']}, {record['task']}, {record['measure']} at ε = {record['epsilon']}"
     if record["verdict"] == "Proved":
         lines = [f"{about}: proved. It is right about every string, in real arithmetic."]

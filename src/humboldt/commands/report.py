@@ -1,5 +1,6 @@
 """`humboldt report`, `plot` and `archive`: results as a page, one figure of it as a file, all members as lines."""
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -7,17 +8,20 @@ from typing import Annotated
 
 import typer
 
+from humboldt.commands.memory import without_collection
 from humboldt.commands.options import Folder, Plugins
 from humboldt.errors import UsageError, unknown_name
 from humboldt.plugins import load_files
 from humboldt.report.figures import AnyFigure
-from humboldt.report.words import file_size
+from humboldt.report.words import file_size, printable
+from humboldt.storage.exports import as_lines, exported, read_records
+from humboldt.storage.output import write_file
 from humboldt.suites import suites
-from humboldt.suites.cells import sort_results
-from humboldt.suites.exports import as_lines, exported, read_records
-from humboldt.suites.reading import stored
+from humboldt.suites.cells import cells_of, sort_results
+from humboldt.suites.reading import stored, warn
 
-INSIDE = 4  # kept members that a page looks into, unless somebody asks for more
+SUPERSEDED = ", superseded"  # ends the heading of figures of results of earlier versions
+INSIDE = 4  # default number of saved members that a page shows
 
 
 def report(
@@ -33,6 +37,7 @@ def report(
     print(f"Wrote `{path}`, {file_size(path.stat().st_size)}. Open it in a browser.", file=sys.stderr)
 
 
+@without_collection()
 def write_report(folder: Path, output: Path | None = None, *, inside: int = INSIDE) -> Path:
     """The page of a folder of results; where it is."""
     from humboldt.page.collect import collect
@@ -40,14 +45,17 @@ def write_report(folder: Path, output: Path | None = None, *, inside: int = INSI
     from humboldt.page.write import html, write
 
     path = folder / "report.html" if output is None else output
-    if path.is_dir():
+    if os.path.isdir(path):  # unlike `Path.is_dir`, it returns False for a name that is too long
         raise UsageError(
             f"--output {path}: that is a folder, and the page is one file. Give e.g. {path / 'report.html'}."
         )
-    results = stored(folder)
+    damage: list[str] = []
+    results = stored(folder, warn=damage.append)
+    for sentence in damage:
+        warn(sentence)
     page = collect(results, shlex.quote(str(folder)), read_records(folder))
     members, remarks = look_inside(folder, inside)
-    write(html(page, members, remarks), path)
+    write(html(page, members, remarks, damage), path)
     return path
 
 
@@ -63,12 +71,15 @@ def plot(
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
     """Write one figure of the page as a file for a paper."""
-    from humboldt.page.charts import save
+    from humboldt.page.charts import kind_of, save
 
+    if output is not None:
+        kind_of(output)  # an error before anything is read
     load_files(plugin)
     found = all_figures(folder)
     if figure == "list":
-        print("\n".join(f"{name}  ({where})" if where else name for name, where, _ in found) or "No figures yet.")
+        lines = [f"{name}  ({where})" if where else name for name, where, _ in found]
+        print(printable("\n".join(lines)) or "No figures yet.")
         return
     matching = [(where, one) for name, where, one in found if name == figure]
     if not matching:
@@ -78,6 +89,8 @@ def plot(
         matching = [(where, one) for where, one in matching if where == heading]
         if not matching:
             raise unknown_name(f"setting with the figure {figure}", heading, headings)
+    else:
+        matching = [(where, one) for where, one in matching if not where.endswith(SUPERSEDED)] or matching
     if len(matching) > 1:
         choices = "; ".join(f"--heading {shlex.quote(where)}" for where, _ in matching)
         raise UsageError(f"{len(matching)} settings have a figure {figure!r}. Choose one: {choices}.")
@@ -86,6 +99,7 @@ def plot(
     print(path)
 
 
+@without_collection()
 def archive(
     folder: Folder,
     output: Annotated[Path | None, typer.Option(help="The file. Default: standard output.", metavar="FILE")] = None,
@@ -105,17 +119,16 @@ def archive(
         its_suite = suites.get(scores.training.suite)
         entries.append(exported(scores, format=its_suite.format, headline=its_suite.headline))
     if output is None:
-        print(as_lines(entries), end="")
+        print(printable(as_lines(entries)), end="")
         return
-    try:
-        output.write_text(as_lines(entries), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"`{output}` cannot be written: {error}. Choose another file with --output.") from error
+    write_file(output, as_lines(entries))
     print(output)
 
 
 def all_figures(folder: Path) -> list[tuple[str, str, AnyFigure]]:
-    """All figures of a folder: name, heading, figure."""
+    """All figures of a folder: name, heading, figure. Those of superseded results say so in their heading."""
+    from humboldt.page.answers import answers_of
+
     found = []
     results = stored(folder)
     for name in suites.names():
@@ -125,7 +138,11 @@ def all_figures(folder: Path) -> list[tuple[str, str, AnyFigure]]:
             continue
         ordered = sort_results(suite, own)
         for heading, cells in ordered.cells.items():
-            found += [(f"{name}/{one.name}", str(heading), one) for one in suite.figures(heading, cells)]
+            figures = suite.presentation.figures(suite, cells)
+            found += [(f"{name}/{one.name}", str(heading), one) for one in figures]
+        for heading, cells in cells_of(suite, ordered.superseded).items():
+            figures = suite.presentation.figures(suite, cells)
+            found += [(f"{name}/{one.name}", f"{heading}{SUPERSEDED}", one) for one in figures]
         everything = [cell for cells in ordered.cells.values() for cell in cells]
-        found += [(f"{name}/{one.name}", "", one) for one in suite.figures_across(everything)]
-    return found
+        found += [(f"{name}/{one.name}", "", one) for one in suite.presentation.figures_across(suite, everything)]
+    return found + [(f"bench/{part.preset}", f"bench {part.preset}", part.figure) for part in answers_of(results, "")]

@@ -1,8 +1,9 @@
-"""`humboldt plan`, `run` and `demo`: experiments."""
+"""`humboldt plan`, `run` and `demo`: plan and run experiments."""
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,8 +11,6 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
-from humboldt._progress import Shown, progress
-from humboldt.cluster.executor import Ray
 from humboldt.commands.options import (
     ModelNames,
     NoEstimate,
@@ -24,22 +23,28 @@ from humboldt.commands.options import (
     TaskNames,
 )
 from humboldt.commands.report import write_report
-from humboldt.errors import Interrupted, MissingExtra, UsageError
-from humboldt.execution import AbstractExecutor, Here
-from humboldt.planning import Planned, announce, slurm_script
+from humboldt.errors import Abandoned, Interrupted, MissingExtra, UsageError
 from humboldt.plugins import load_files
 from humboldt.report.tables import as_json
 from humboldt.report.words import counted, file_size
+from humboldt.running.cluster.executor import Ray
+from humboldt.running.planning import announce, setting_records, settings_text, slurm_script
+from humboldt.running.run import run_study
+from humboldt.running.study import Study, plan
 from humboldt.settings import parse_assignments
-from humboldt.study import Study, plan, stop_on_interrupt
 from humboldt.suites import suites
+
+UNSAVED = (
+    "it was not saved again. Finished experiments and earlier checkpoints are kept; the training since the last "
+    "checkpoint is lost"
+)
 
 
 class RunCommand(typer.core.TyperCommand):
-    """`--ray` with an address or without one, which Typer's options cannot have."""
+    """Accepts `--ray` with or without an address, which Typer's options cannot."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """An address is `auto`, `local`, or has a colon; anything else after `--ray` is no part of it."""
+        """Inserts `local` after a `--ray` without an address. An address is `auto`, `local`, or has a colon."""
         whole = []
         for i, text in enumerate(args):
             following = args[i + 1] if i + 1 < len(args) else ""
@@ -49,7 +54,7 @@ class RunCommand(typer.core.TyperCommand):
 
 
 class Kept(StrEnum):
-    """Which trained members are kept."""
+    """Choice of trained members to save."""
 
     BEST = "best"
     ALL = "all"
@@ -70,16 +75,23 @@ def plan_(
     slurm: Annotated[
         bool, typer.Option("--slurm", help="Print a script for sbatch, with a task for each experiment.")
     ] = False,
+    settings: Annotated[
+        bool, typer.Option("--settings", help="Print the value of every setting, and where it comes from.")
+    ] = False,
 ) -> None:
     """Show what `run` would do, and the estimated time."""
-    if as_records and slurm:
-        raise UsageError("--json and --slurm were both given, but there is one output. Choose one of them.")
+    if slurm and (as_records or settings):
+        option = "--json" if as_records else "--settings"
+        raise UsageError(f"{option} and --slurm were both given, but there is one output. Choose one of them.")
     load_files(plugin)
     study = _planned(suite, task, model, preset, seeds, set_, out)
-    planned = announce(study, with_estimate=not no_estimate, with_ids=True)
+    if settings:
+        print(as_json(setting_records(study)) if as_records else settings_text(study), end="")
+        return
+    planned = announce(study, estimate="none" if no_estimate else "measured", with_ids=True)
     if as_records:
-        print(as_json([one.record() for one in planned]), end="")
-    elif slurm and any(one.missing for one in planned):
+        print(as_json([each.record() for each in planned]), end="")
+    elif slurm and any(each.missing for each in planned):
         print(slurm_script(study, planned, plugin), end="")
 
 
@@ -125,25 +137,34 @@ def run(
         raise UsageError("--cores and --gpus say what an experiment gets on a Ray cluster. Give --ray, too.")
     load_files(plugin)
     study = _planned(suite, task, model, preset, seeds, set_, out, experiment, match_parameters=match_parameters)
-    if not dry_run:
-        study.store  # noqa: B018  an error now, not after the estimate, if the folder cannot be written
-        if ray is None:
-            study.check_memory()
-    # How long it takes on other machines cannot be measured here.
-    planned = announce(study, with_estimate=not no_estimate and (ray is None or dry_run), with_ids=dry_run)
-    if not dry_run:
-        executor = Here() if ray is None else Ray(None if ray == "local" else ray, cores=cores or 1, gpus=gpus or 0)
-        _execute(study, planned, save_every, keep, executor)
-        _tell_kept(study)
-        print(study.table())
+    if dry_run:
+        announce(study, estimate="none" if no_estimate else "measured", with_ids=True)
+        return
+    executor = None if ray is None else Ray(None if ray == "local" else ray, cores=cores or 1, gpus=gpus or 0)
+    with resumable():
+        run_study(study, save_every=save_every, keep=keep.value, executor=executor, announces=True)
+    _print_saved(study)
+    print(study.table())
 
 
-def _tell_kept(study: Study) -> None:
-    """How large what was kept is."""
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Adds the command that resumes to an interruption."""
+    try:
+        yield
+    except (Interrupted, KeyboardInterrupt) as error:
+        is_saved = isinstance(error, Interrupted) and not isinstance(error, Abandoned)
+        state = "everything so far is saved" if is_saved else UNSAVED
+        again = shlex.join(["humboldt", *sys.argv[1:]])
+        raise Interrupted(f"Stopped; {state}. To resume, run: {again}") from None
+
+
+def _print_saved(study: Study) -> None:
+    """Prints how many members are saved, and their size."""
     sizes = [path.stat().st_size for path in (study.out / "weights").glob("*/*.weights")]
     if sizes:
-        kept = f"{counted(len(sizes), 'trained member')}, {file_size(sum(sizes))}"
-        print(f"Kept in `{study.out / 'weights'}`: {kept}.", file=sys.stderr)
+        saved = f"{counted(len(sizes), 'trained member')}, {file_size(sum(sizes))}"
+        print(f"Kept in `{study.out / 'weights'}`: {saved}.", file=sys.stderr)
 
 
 def _planned(
@@ -164,7 +185,7 @@ def _planned(
 
 
 def demo_studies(out: Path) -> list[Study]:
-    """What `humboldt demo` runs: of every suite the part that it names."""
+    """Plans the studies of `humboldt demo`: the demo request of every suite."""
     parts = {name: suites.get(name).demo for name in suites.names()}
     return [
         plan(name, tasks=part.tasks, models=part.models, preset=part.preset, settings=part.settings, out=out)
@@ -175,33 +196,12 @@ def demo_studies(out: Path) -> list[Study]:
 def demo(out: Out = Path("demo-results")) -> None:
     """Run a small part of every suite, and write a page of it."""
     studies = demo_studies(out)
-    for study in studies:
-        _execute(study, announce(study))
+    with resumable():
+        for study in studies:
+            run_study(study, announces=True)
     print("\n\n".join(study.table() for study in studies))
     try:
         print(f"The same as a page, with figures: `{write_report(out)}`. Open it in a browser.", file=sys.stderr)
     except MissingExtra:
         page = shlex.join(["humboldt", "report", str(out)])
         print(f"For a page with figures: pip install 'humboldt[report]', then {page}", file=sys.stderr)
-
-
-def _execute(
-    study: Study,
-    planned: Sequence[Planned],
-    save_seconds: float = 30.0,
-    keep: Kept = Kept.BEST,
-    executor: AbstractExecutor | None = None,
-) -> None:
-    missing = [part for one in planned for part in one.missing]
-    seconds = {one.experiment.name: one.seconds for one in planned if one.seconds is not None and one.missing}
-    with progress(len(missing), seconds) as view, stop_on_interrupt() as should_stop:
-        try:
-            study.run(
-                lambda experiment: Shown(experiment.name, view, should_stop),
-                save_seconds=save_seconds,
-                keep=keep.value,
-                executor=executor,
-            )
-        except (Interrupted, KeyboardInterrupt):
-            again = shlex.join(["humboldt", *sys.argv[1:]])
-            raise Interrupted(f"Stopped; everything so far is saved. To resume, run: {again}") from None

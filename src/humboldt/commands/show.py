@@ -2,25 +2,31 @@
 
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from humboldt.commands.memory import without_collection
 from humboldt.commands.options import Folder, Plugins
 from humboldt.errors import UsageError
 from humboldt.plugins import load_files
 from humboldt.report.tables import Table, as_csv, as_json, as_text, write_records
-from humboldt.report.words import counted
-from humboldt.store import Store
+from humboldt.report.words import counted, printable
+from humboldt.storage.output import reason, replacing, shortened
+from humboldt.storage.store import Store
 from humboldt.suites import suites
 from humboldt.suites.long_form import curve_rows, member_rows
 from humboldt.suites.reading import chosen, stored, unknown_suite_tables
 from humboldt.suites.reading import records as records_of
 from humboldt.suites.reading import tables as tables_of
 
+RECORD_ENDINGS = (".csv", ".json", ".parquet")
 
+
+@without_collection()
 def show(
     folder: Folder,
     suite: Annotated[str | None, typer.Option(help="Only this suite.")] = None,
@@ -49,7 +55,7 @@ def show(
         suites.get(suite)
     if failures:
         told = [f"{f.task} · {f.model} {json.dumps(f.member)}:\n{f.error}" for f in Store.open(folder).failures(suite)]
-        print("\n".join(told) or "Nothing has failed.")
+        print(printable("\n".join(told)) or "Nothing has failed.")
         return
     found = chosen(stored(folder, suite), tasks=task, models=model, preset=preset)
     records, tables = [], list[Table]()
@@ -63,11 +69,24 @@ def show(
     if members or curves:
         records = member_rows(found) if members else curve_rows(found)
     if output is not None:
-        write_records(output, records)
+        _write(output, records)
         print(f"{counted(len(records), 'record')} in `{output}`.", file=sys.stderr)
     elif as_records:
-        print(as_json(records), end="")
+        print(printable(as_json(records)), end="")
     elif as_rows or members or curves:
-        print(as_csv(records), end="")
+        print(printable(as_csv(records)), end="")
     else:
-        print(as_text(tables) or "No results yet.")
+        print(printable(as_text(tables)) or "No results yet.")
+
+
+def _write(output: Path, records: Sequence[Mapping[str, Any]]) -> None:
+    """Writes records to a file that appears when it is complete."""
+    if output.suffix not in RECORD_ENDINGS:
+        write_records(output, records)  # which is an error
+    try:
+        with replacing(output) as temporary:
+            write_records(temporary, records)
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"--output {shortened(output)}: it cannot be written: {reason(error)}. Choose another file."
+        ) from error

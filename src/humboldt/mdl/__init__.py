@@ -1,21 +1,21 @@
-"""Networks by minimum description length: the graph, its code length, and the bits it needs to write a corpus.
+"""Networks by minimum description length: the graph, its code length, and the code length of a corpus given it.
 
 The method is that of Lan, Geyer, Chemla and Katzir, "Minimum Description Length Recurrent Neural Networks" (TACL 2022).
-What searches for such networks is in `humboldt.mdl.search`. Importing either imports NumPy and Numba, not JAX.
+The search for such networks is in `humboldt.mdl.search`. Importing either imports NumPy and Numba, not JAX.
 
-| file | what it holds |
+| file | contents |
 | --- | --- |
 | `network` | the graph: units, edges, weights as fractions; its JSON form; the published networks |
-| `activations` | what a unit does with its input |
-| `network_bits` | the bits that write the network: the length of its code |
+| `activations` | the activation functions of units |
+| `network_bits` | the code length of a network |
 | `trie` | a corpus as a prefix trie with counts |
-| `corpus_bits` | the bits that write the corpus with the network's help, slow and fast; the sum of both lengths |
+| `corpus_bits` | the code length of a corpus given a network, slow and fast; the sum of both lengths |
 | `steppers` | running a network on long strings |
 | `reading` | a network with the interface of those in `humboldt.models` |
 | `draw`, `convert` | a network as a picture, or as an Equinox model |
-| `machine_words`, `execution_plan`, `state_merging` | what the fast forms are made of |
-| `proofs` | whether a network is right about every string, for all n |
-| `jit` | how compiled functions of this room are kept on disk |
+| `machine_words`, `execution_plan`, `state_merging` | the parts of the fast forms |
+| `proofs` | proofs that a network is right about every string, for all n |
+| `jit` | caches the compiled functions of this folder on disk |
 """
 
 from humboldt.mdl.activations import ACTIVATIONS as ACTIVATIONS

@@ -1,4 +1,4 @@
-"""The Equinox form of a network. Imported only when a conversion is asked for: it needs JAX."""
+"""The Equinox form of a network. Imported only by a conversion, because it needs JAX."""
 
 import equinox as eqx
 import jax
@@ -24,10 +24,10 @@ State = tuple[Float[Array, " units"], Array]
 
 
 class MDLNetwork(eqx.Module):
-    """One string in, one row of log-probabilities per symbol out; or one step at a time with `step`.
+    """Maps a string to one row of log-probabilities per symbol; or reads one symbol at a time with `step`.
 
-    The graph is static, weights and biases are leaves. A state is the values of all units and whether any symbol has
-    been read (at the first step there is nothing to recur).
+    The graph is static, weights and biases are leaves. A state holds the values of all units and whether any symbol has
+    been read (at the first step recurrent edges carry nothing).
     """
 
     weights: Float[Array, " edges"]
@@ -40,11 +40,11 @@ class MDLNetwork(eqx.Module):
         self.biases = jnp.asarray(np.array([float(unit.bias) if unit.bias else 0.0 for unit in network.units]))
 
     def init_state(self) -> State:
-        """The state before the first symbol."""
+        """Returns the state before the first symbol."""
         return jnp.zeros_like(self.biases), jnp.asarray(False)
 
     def step(self, state: State, token: Int[Array, ""]) -> tuple[State, Float[Array, " vocab"]]:
-        """The state after reading `token`, and the distribution over the token after it."""
+        """Returns the state after reading `token`, and the distribution over the token after it."""
         previous, started = state
         network = self.network
         dtype = self.biases.dtype
@@ -74,14 +74,14 @@ class MDLNetwork(eqx.Module):
         outputs = jnp.maximum(row[network.num_symbols : 2 * network.num_symbols], 0.0)
         total = outputs.sum()
         uniform = jnp.full_like(outputs, 1.0 / network.num_symbols)
-        # The inner `where` keeps gradients finite where the outer one does not choose the quotient.
+        # The inner `where` keeps gradients finite where the outer one does not select the quotient.
         distribution = jnp.where(total > 0, outputs / jnp.where(total > 0, total, 1.0), uniform)
         return (row, jnp.asarray(True)), distribution
 
     def __call__(self, tokens: Int[Array, " time"], *, key: Array | None = None) -> Float[Array, "time vocab"]:
-        """Logits after each token: log-probabilities, minus infinity where the network excludes a symbol."""
+        """Returns logits after each token: log-probabilities, minus infinity where the network excludes a symbol."""
         del key  # nothing here is random
-        # A plain function: JAX hashes what it scans, and a bound method would hash the weights.
+        # A plain function: JAX hashes the function it scans, and a bound method would hash the weights.
         _, distributions = jax.lax.scan(lambda state, token: self.step(state, token), self.init_state(), tokens)
         # log(0) has the right value but no finite gradient, not even times 0.
         possible = distributions > 0

@@ -1,4 +1,4 @@
-"""Reading a network file: every error names the place."""
+"""Reads a network file; every error names the place in the file."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ from humboldt.mdl.network import Edge, Network, Unit, Weight
 
 
 def read_network(text: str, where: str) -> Network:
-    """The network written as JSON in `text`."""
+    """Reads the network written as JSON in `text`."""
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
@@ -33,7 +33,7 @@ def _unit(record: Any, number: int, where: str) -> Unit:
     _keys(record, where, required={"activation"}, optional={"unit", "name", "type", "bias"})
     if record.get("unit", number) != number:
         raise UsageError(
-            f"{where}: is numbered {record['unit']!r}, but stands in place {number}. "
+            f"{where}: is numbered {record['unit']!r}, but is at place {number}. "
             "List the units in order and leave none out."
         )
     bias = record.get("bias")

@@ -1,7 +1,7 @@
-"""What a unit does with its input, defined once for plain Python and for compiled code.
+"""Activation functions of units, defined once for plain Python and for compiled code.
 
-`apply_activation` is compiled when compiled code calls it; `apply_activation.py_func` is the same text in plain
-Python. Both end in the same `math` functions, so both give the same bits (a test holds them to it).
+`apply_activation` is compiled when compiled code calls it; `apply_activation.py_func` is the same code in plain
+Python. Both call the same `math` functions, so both return the same bits, which a test checks.
 """
 
 import math
@@ -15,7 +15,7 @@ from humboldt.mdl.jit import inner
 # Position in this tuple is the number that genomes and compiled code use.
 ACTIVATIONS = ("linear", "relu", "tanh", "sigmoid", "square", "floor", "step", "modulo_2", "modulo_3")
 
-# Ones written before the closing 0 in a unit's code: the price of an activation, from Lan et al. (2022).
+# The cost of each activation, from Lan et al. (2022): the number of ones before the closing 0 in a unit's code.
 ACTIVATION_COST = MappingProxyType(
     {
         "linear": 0,
@@ -39,7 +39,7 @@ EXTENDED_ACTIVATIONS = (*WIDE_ACTIVATIONS, "modulo_2", "modulo_3")
 
 
 def activation_ids(names: tuple[str, ...]) -> np.ndarray:
-    """Numbers of the named activations, in the order given. Names must be known and must not repeat."""
+    """Returns the numbers of the named activations, in the given order. Names must be known and must not repeat."""
     if not names:
         raise UsageError("No activation is allowed. A network needs at least one, for example `linear`.")
     for name in names:
@@ -52,7 +52,7 @@ def activation_ids(names: tuple[str, ...]) -> np.ndarray:
 
 @inner
 def apply_activation(activation: int, x: float) -> float:
-    """Value of activation number `activation` at `x`."""
+    """Returns the value of activation number `activation` at `x`."""
     if activation == 0:
         return x
     if activation == 1:
@@ -60,7 +60,7 @@ def apply_activation(activation: int, x: float) -> float:
     if activation == 2:
         return math.tanh(x)
     if activation == 3:
-        # Two forms, so that `exp` never overflows: plain Python would raise where compiled code gives infinity.
+        # Two forms, so that `exp` never overflows: plain Python would raise where compiled code returns infinity.
         if x >= 0.0:
             return 1.0 / (1.0 + math.exp(-x))
         e = math.exp(x)

@@ -1,4 +1,4 @@
-"""A found network as an Equinox model, with the same outputs."""
+"""Converts a network to an Equinox model with the same outputs."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def to_equinox(network: Network) -> "MDLNetwork":
-    """The network as a recurrent Equinox model with its weights and biases as parameters.
+    """Returns the network as a recurrent Equinox model with its weights and biases as parameters.
 
     In 64-bit floats (`jax_enable_x64`) its distributions equal the network's to rounding; in 32-bit floats, JAX's
     default, a counter is exact up to 2^24 times its step.

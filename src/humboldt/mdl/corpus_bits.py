@@ -1,4 +1,4 @@
-"""|D:G|: the bits a network needs to write a corpus, by a slow road and a fast one that agree to the last bit."""
+"""|D:G|: the code length of a corpus given a network, in a slow form and a fast form that agree to the last bit."""
 
 import math
 from dataclasses import dataclass
@@ -34,16 +34,16 @@ class DescriptionLength:
 def description_length(
     network: Network, trie: Trie, activations: tuple[str, ...] = PAPER_ACTIVATIONS, *, clip: float = SEARCH_CLIP
 ) -> DescriptionLength:
-    """Both parts of the description length of a corpus."""
+    """Returns both parts of the description length of a corpus."""
     return DescriptionLength(encoding_length(network, activations), data_bits(network, trie, clip=clip))
 
 
 def step_slow(
     network: Network, previous: list[float] | None, symbol: int, clip: float = NO_CLIP
 ) -> tuple[list[float], list[float]]:
-    """One time step in plain Python: values of all units, and the distribution over the next symbol.
+    """Takes one time step in plain Python; returns the values of all units, and the distribution over the next symbol.
 
-    `previous` are the values of the step before, `None` at the first step.
+    `previous` are the values of the previous step, `None` at the first step.
     """
     values = [0.0] * len(network.units)
     for number in network.topological_order:
@@ -66,7 +66,7 @@ def step_slow(
         total = clip if total > clip else -clip if total < -clip else total
         values[number] = apply_activation.py_func(ACTIVATIONS.index(unit.activation), total)
     outputs = [values[number] for number in network.outputs]
-    # NaN (from overflow, possible only without clipping) stays NaN: a probability that is no probability.
+    # NaN (from overflow, possible only without clipping) stays NaN, which is not a valid probability.
     clamped = [0.0 if x <= 0.0 else x for x in outputs]
     total = 0.0
     for x in clamped:
@@ -78,9 +78,9 @@ def step_slow(
 
 
 def data_bits_slow(network: Network, trie: Trie, *, clip: float = SEARCH_CLIP, impossible: float = math.inf) -> float:
-    """|D:G| in plain Python: the definition that the compiled form is held to.
+    """Returns |D:G|, computed in plain Python: the definition that the compiled form is tested against.
 
-    `impossible` is what a symbol of probability 0 costs: infinitely much, but a search may count it as less.
+    `impossible` is the cost of a symbol of probability 0: infinite, but a search may charge less.
     """
     _check_size(network, trie)
     states: list[list[float]] = []
@@ -106,7 +106,7 @@ def _evaluate_genome(sources):
 
 
 def data_bits(network: Network, trie: Trie, *, clip: float = SEARCH_CLIP) -> float:
-    """|D:G| of the corpus in bits: the sum of -log2 of the probabilities of its symbols; infinite if one has none."""
+    """Returns |D:G| of the corpus in bits: the sum of -log2 of its symbols' probabilities; infinite if one is 0."""
     _check_size(network, trie)
     units, edges = pack(network)
     plan = new_plan(len(units), len(edges), trie.num_symbols)

@@ -1,7 +1,7 @@
-"""Drawings of a network: Graphviz DOT text, and an SVG that needs nothing to be drawn.
+"""Draws a network as Graphviz DOT text, or as an SVG file without any further program.
 
-Inputs stand on the left, outputs on the right, hidden units between them by their depth. Units show their activation
-and bias, edges their weight; recurrent edges are dashed, as in Figure 4 of Lan et al. (2023).
+Inputs are on the left, outputs on the right, hidden units between them by their depth. Units are labelled with their
+activation and bias, edges with their weight; recurrent edges are dashed, as in Figure 4 of Lan et al. (2023).
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def _title(network: Network, unit: int) -> str:
 
 
 def _lines(network: Network, unit: int) -> list[str]:
-    """What is written in a unit: its name, what it does, its bias."""
+    """Returns the label of a unit: its name, its activation, its bias."""
     described = network.units[unit]
     plain_input = unit in network.inputs and described.activation == "linear" and described.type == "sum"
     lines = [_title(network, unit)]
@@ -42,7 +42,7 @@ def _lines(network: Network, unit: int) -> list[str]:
 
 
 def to_dot(network: Network) -> str:
-    """The network as Graphviz text (`dot -Tsvg`)."""
+    """Returns the network as Graphviz text (`dot -Tsvg`)."""
 
     def quote(text: str) -> str:
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
@@ -60,7 +60,7 @@ def to_dot(network: Network) -> str:
 
 
 def _places(network: Network) -> dict[int, Point]:
-    """Where each unit stands: columns by depth, inputs first, outputs last."""
+    """Returns the position of each unit: columns by depth, inputs first, outputs last."""
     depth = dict.fromkeys(network.inputs, 0)
     for unit in network.topological_order:
         if unit in network.hidden:
@@ -80,14 +80,14 @@ def _places(network: Network) -> dict[int, Point]:
 
 
 def _loop(x: float, y: float) -> tuple[str, Point]:
-    """Path of an edge from a unit to itself, above it, and where its label goes."""
+    """Returns the path of an edge from a unit to itself, above it, and the position of its label."""
     top = y - _RADIUS
     path = f"M {x - 12:.1f} {top + 3:.1f} C {x - 40:.1f} {top - 44:.1f}, {x + 40:.1f} {top - 44:.1f}, "
     return path + f"{x + 13:.1f} {top + 1:.1f}", (x, top - 36)
 
 
 class _Curve:
-    """An edge between two units as a quadratic curve whose middle is drawn aside by `bend`."""
+    """An edge between two units as a quadratic curve whose middle is displaced by `bend`."""
 
     def __init__(self, start: Point, goal: Point, bend: float) -> None:
         length = hypot(goal[0] - start[0], goal[1] - start[1])
@@ -102,28 +102,28 @@ class _Curve:
         return start[0] + (goal[0] - start[0]) * distance / d, start[1] + (goal[1] - start[1]) * distance / d
 
     def at(self, t: float) -> Point:
-        """The point a part t of the way along."""
+        """Returns the point at parameter `t` between 0 and 1."""
         x, y = ((1 - t) ** 2 * self.begin[i] + 2 * t * (1 - t) * self.middle[i] + t**2 * self.end[i] for i in (0, 1))
         return x, y
 
     def room(self, others: list[Point]) -> float:
-        """How far it stays from the nearest of these points."""
+        """Returns the distance of the curve to the nearest of these points."""
         way = [self.at(t / 24) for t in range(25)]
-        return min((_distance(one, other) for one in way for other in others), default=inf)
+        return min((_distance(point, other) for point in way for other in others), default=inf)
 
     @property
     def path(self) -> str:
-        """As SVG wants it."""
+        """The path in SVG's notation."""
         points = (*self.begin, *self.middle, *self.end)
         return "M {:.1f} {:.1f} Q {:.1f} {:.1f} {:.1f} {:.1f}".format(*points)
 
 
-def _distance(one: Point, other: Point) -> float:
-    return hypot(one[0] - other[0], one[1] - other[1])
+def _distance(left: Point, right: Point) -> float:
+    return hypot(left[0] - right[0], left[1] - right[1])
 
 
 def _draw_edges(network: Network, places: dict[int, Point], height: float) -> Iterator[tuple[Edge, str, Point]]:
-    """Each edge with its path and the place of its label: round other units, and no label on another."""
+    """Yields each edge with its path and the position of its label. Paths avoid other units; labels do not overlap."""
     labels: list[Point] = []
     taken: set[tuple[int, int, float]] = set()
     for edge in network.edges:
@@ -131,8 +131,8 @@ def _draw_edges(network: Network, places: dict[int, Point], height: float) -> It
             path, label = _loop(*places[edge.source])
         else:
             others = [place for unit, place in places.items() if unit not in (edge.source, edge.target)]
-            # Forward edges are nearly straight, recurrent ones leave the straight line to them; any of them goes
-            # as far aside as it must.
+            # Forward edges are nearly straight, recurrent edges leave the straight line to them; each is bent as far
+            # as necessary.
             bends = (-46, 46, -84, 84, -130, 130, -190, 190) if edge.recurrent else (12, -12, 46, -46, 84, -84, 130)
             curves = [
                 (bend, _Curve(places[edge.source], places[edge.target], bend))
@@ -141,12 +141,12 @@ def _draw_edges(network: Network, places: dict[int, Point], height: float) -> It
             ]
             inside = [(bend, curve) for bend, curve in curves if 12 <= curve.at(0.5)[1] <= height - 12] or curves
             bend, curve = next(
-                (one for one in inside if one[1].room(others) > _RADIUS + 6),
-                max(inside, key=lambda one: one[1].room(others)),
+                (pair for pair in inside if pair[1].room(others) > _RADIUS + 6),
+                max(inside, key=lambda pair: pair[1].room(others)),
             )
             taken.add((edge.source, edge.target, bend))
             path = curve.path
-            # A third of the way along, where edges into one unit have not met yet, unless there is no room.
+            # About a third of the way along, where edges into one unit have not met yet, unless there is no room.
             along = [curve.at(t) for t in (0.38, 0.3, 0.46, 0.24, 0.54, 0.62, 0.18, 0.7)]
             crowd = [*labels, *places.values()]
             label = next(
@@ -163,7 +163,7 @@ def _draw_edges(network: Network, places: dict[int, Point], height: float) -> It
 
 
 def to_svg(network: Network) -> str:
-    """The network as a complete SVG file."""
+    """Returns the network as a complete SVG file."""
     places = _places(network)
     width = max(x for x, _ in places.values()) + _MARGIN
     height = max(y for _, y in places.values()) + _MARGIN

@@ -1,9 +1,9 @@
-"""A genome made ready to run: which units must be computed, in which order, from what.
+"""A genome prepared for execution: which units must be computed, in which order, from which inputs.
 
 Three savings, none of which changes a bit of the result:
 
 - units from which no output can be reached, through edges of either kind, are left out;
-- inputs are one-hot, so the edges from them into a summing unit are one table look-up. They come first in the order of
+- inputs are one-hot, so the edges from them into a summing unit are one table lookup. They come first in the order of
   summation, and adding the zeros of the other inputs to a sum that began at +0.0 changes nothing;
 - a unit that depends on the current symbol alone is computed once per symbol.
 """
@@ -25,7 +25,7 @@ from humboldt.mdl.machine_words import (
     weight_value,
 )
 
-# What is added up for a computed unit, as bits of Plan.kind.
+# The terms of a computed unit's sum, as bits of Plan.kind.
 TABLE_ONLY = 1  # value = now[place, symbol], activation already applied
 PRODUCT_UNIT = 2
 INPUT_UNIT = 4
@@ -34,7 +34,7 @@ PREVIOUS_INPUTS = 16  # has recurrent edges from inputs that are in the table `b
 
 
 class Plan(NamedTuple):
-    """Computed units stand at places 0, 1, ... in the order of computation. Capacities: units U, edges E, symbols V."""
+    """Computed units have places 0, 1, ... in the order of computation. Capacities: units U, edges E, symbols V."""
 
     size: NDArray[np.int64]  # (3,) computed units; values kept for the next step; 1 if the next step sees this symbol
     unit: NDArray[np.int64]  # (U,) the unit at each place
@@ -53,7 +53,7 @@ class Plan(NamedTuple):
 
 
 def new_plan(max_units: int, max_edges: int, num_symbols: int) -> Plan:
-    """Room for the plan of any genome of at most this size."""
+    """Allocates a plan for any genome of at most this size."""
     return Plan(
         size=np.zeros(3, np.int64),
         unit=np.zeros(max_units, np.int64),
@@ -74,7 +74,7 @@ def new_plan(max_units: int, max_edges: int, num_symbols: int) -> Plan:
 
 @inner
 def _live_units(num_units, edges, num_edges, num_symbols):
-    """Bit mask of the units from which an output can be reached."""
+    """Returns the bit mask of the units from which an output can be reached."""
     live = ((1 << num_symbols) - 1) << num_symbols
     changed = True
     while changed:
@@ -88,7 +88,7 @@ def _live_units(num_units, edges, num_edges, num_symbols):
 
 @inner
 def _inputs_are_plain(units, edges, num_edges, num_symbols):
-    """True if input units do nothing but hold the one-hot symbol."""
+    """Returns whether input units only hold the one-hot symbol."""
     for u in range(num_symbols):
         if unit_activation(units[u]) != 0 or unit_product(units[u]) or has_bias(units[u]):
             return False
@@ -98,7 +98,7 @@ def _inputs_are_plain(units, edges, num_edges, num_symbols):
 
 @inner
 def make_plan(plan, units, num_units, edges, num_edges, num_symbols, clip):
-    """Fill `plan` from a genome. Forward edges must not form a cycle."""
+    """Fills `plan` from a genome. Forward edges must not form a cycle."""
     live = _live_units(num_units, edges, num_edges, num_symbols)
     tables = _inputs_are_plain(units, edges, num_edges, num_symbols)
     for u in range(num_symbols, num_units):
@@ -197,7 +197,7 @@ def _fill(plan, units, edges, num_edges, num_symbols, tables, clip):
 
 @inlined
 def finish(kind, activation, bias, total, clip):
-    """Bias, clipping, activation."""
+    """Returns the value of a unit from the sum of its inputs: applies bias, clipping and activation."""
     if kind & BIASED:
         total += bias
     if total > clip:
@@ -218,11 +218,11 @@ def compute_step(
     size, unit, kinds, activations, biases, now, before, begins, forward_ends, sources, weights,
     values, row, previous, symbol, previous_symbol, clip,
 ):  # fmt: skip
-    """Values of all computed units for one time step, written to values[row : row + size].
+    """Computes all units for one time step, and writes their values to values[row : row + size].
 
-    The parts of the plan come one by one, and `values` is flat: taking an array out of a tuple, or a row out of an
-    array, costs a reference count, and those cost more than the step. The step before is at `previous`; at the first
-    step `previous_symbol` is -1.
+    The parts of the plan are separate arguments, and `values` is flat: taking an array out of a tuple, or a row out of
+    an array, costs a reference count, and those cost more than the step. The values of the previous step begin at
+    `previous`; at the first step `previous_symbol` is -1.
     """
     for p in range(size):
         kind = kinds[p]
@@ -257,7 +257,7 @@ def compute_step(
 
 @inlined
 def output_total(outputs, values, row, num_symbols):
-    """Sum of the outputs that are above 0."""
+    """Returns the sum of the outputs that are above 0."""
     total = 0.0
     for s in range(num_symbols):
         x = values[row + outputs[s]]
@@ -268,7 +268,7 @@ def output_total(outputs, values, row, num_symbols):
 
 @inlined
 def probability(x, total, num_symbols):
-    """Probability of the symbol with output `x`, given `output_total`; NaN where outputs overflow."""
+    """Returns the probability of the symbol with output `x`, given `output_total`; NaN where outputs overflow."""
     if total == 0.0:
         result = 1.0 / num_symbols
     elif x <= 0.0:

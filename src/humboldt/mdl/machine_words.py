@@ -1,7 +1,7 @@
 """A network as machine words: one 64-bit word per unit and per edge.
 
 The words of the edges, sorted as numbers, are sorted by target, then forward before recurrent, then by source: the
-order of summation. So copying, comparing and hashing a network is copying, comparing and hashing a few words.
+order of summation. To copy, compare or hash a network, it is thus enough to copy, compare or hash a few words.
 
     edge: target 8 bits | recurrent 1 | source 8 | negative 1 | numerator 20 | denominator 20
     unit: product 1 bit | activation 4 | negative 1 | bias numerator 20 (0: no bias) | bias denominator 20
@@ -32,55 +32,55 @@ MAX_UNITS = 62
 
 @inlined
 def pack_weight(negative, numerator, denominator):
-    """Word of a weight."""
+    """Returns the word of a weight."""
     return (negative << NEGATIVE) | (numerator << NUMERATOR) | denominator
 
 
 @inlined
 def pack_edge(source, target, recurrent, weight):
-    """Word of an edge whose weight is already a word."""
+    """Returns the word of an edge whose weight is already a word."""
     return (target << TARGET) | (recurrent << RECURRENT) | (source << SOURCE) | weight
 
 
 @inlined
 def edge_source(word):
-    """Unit an edge leaves."""
+    """Returns the source unit of an edge."""
     return (word >> SOURCE) & 255
 
 
 @inlined
 def edge_target(word):
-    """Unit an edge enters."""
+    """Returns the target unit of an edge."""
     return (word >> TARGET) & 255
 
 
 @inlined
 def edge_recurrent(word):
-    """1 if the edge leads to the next time step, else 0."""
+    """Returns 1 if the edge leads to the next time step, else 0."""
     return (word >> RECURRENT) & 1
 
 
 @inlined
 def unit_activation(word):
-    """Number of a unit's activation."""
+    """Returns the number of a unit's activation."""
     return (word >> ACTIVATION) & 15
 
 
 @inlined
 def unit_product(word):
-    """1 if the unit multiplies its inputs, 0 if it adds them."""
+    """Returns 1 if the unit multiplies its inputs, 0 if it adds them."""
     return (word >> PRODUCT) & 1
 
 
 @inlined
 def has_bias(word):
-    """True if the unit has a bias."""
+    """Whether the unit has a bias."""
     return (word >> NUMERATOR) & TERM_MASK != 0
 
 
 @inlined
 def weight_value(word):
-    """Value of the weight in an edge's or unit's word."""
+    """Returns the value of the weight in an edge's or unit's word."""
     value = ((word >> NUMERATOR) & TERM_MASK) / (word & TERM_MASK)
     return -value if (word >> NEGATIVE) & 1 else value
 
@@ -96,7 +96,7 @@ def _weight(word: int) -> Weight:
 def pack(
     network: Network, max_units: int | None = None, max_edges: int | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Words of the units and of the edges, padded with zeros to the capacities where these are given."""
+    """Returns the words of the units and of the edges, padded with zeros to the capacities if these are given."""
     for kind, size, capacity in (
         ("units", len(network.units), min(max_units or MAX_UNITS, MAX_UNITS)),
         ("edges", len(network.edges), max_edges or len(network.edges)),
@@ -119,7 +119,7 @@ def pack(
 
 
 def unpack(units: NDArray[np.int64], edges: NDArray[np.int64], symbols: tuple[str, ...]) -> Network:
-    """The network of these words (no padding: pass the used parts)."""
+    """Returns the network of these words, which must not be padded."""
     described = []
     for word in (int(w) for w in units):
         bias = _weight(word) if (word >> NUMERATOR) & TERM_MASK else None

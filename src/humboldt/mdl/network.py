@@ -5,7 +5,7 @@ Units are numbered. With `V` symbols, units `0 .. V-1` are the inputs (one-hot, 
 one time step, a recurrent edge to the next one. At each step a unit
 
 1. adds up (type `sum`) or multiplies (type `product`) its weighted inputs: forward edges by ascending source, then
-   recurrent edges by ascending source; at the first step there is nothing to recur, so recurrent edges are absent;
+   recurrent edges by ascending source; at the first step there are no earlier values, so recurrent edges are absent;
    an input unit starts from its one-hot value; a unit without any input is 0;
 2. adds its bias, whatever its type;
 3. applies its activation.
@@ -25,13 +25,13 @@ from humboldt.errors import UsageError, unknown_name
 from humboldt.mdl.activations import ACTIVATIONS
 
 UNIT_TYPES = ("sum", "product")
-# Genomes pack weights into machine words; far above anything a search reaches.
+# Genomes pack weights into machine words; this is far above anything that a search reaches.
 MAX_TERM = 2**20 - 1
 
 
 @dataclass(frozen=True, order=True)
 class Weight:
-    """`sign * numerator / denominator`, kept as written: 2/2 costs more bits than 1/1 and is another weight."""
+    """`sign * numerator / denominator`, not reduced: 2/2 costs more bits than 1/1 and is another weight."""
 
     sign: int
     numerator: int
@@ -50,7 +50,7 @@ class Weight:
 
     @classmethod
     def parse(cls, text: str) -> "Weight":
-        """The weight written as `3`, `-1/2` or `+2/2`."""
+        """Reads a weight written as `3`, `-1/2` or `+2/2`."""
         if not isinstance(text, str):
             raise UsageError(f"weight {text!r} is not text. Write it as a fraction in quotes, like '-1/2'.")
         digits, sign = text.strip(), 1
@@ -69,7 +69,7 @@ class Weight:
         return self.sign * self.numerator / self.denominator
 
     def as_fraction(self) -> Fraction:
-        """The exact value, in lowest terms."""
+        """Returns the exact value, in lowest terms."""
         return Fraction(self.sign * self.numerator, self.denominator)
 
 
@@ -78,7 +78,7 @@ ONE = Weight(1, 1, 1)
 
 @dataclass(frozen=True)
 class Unit:
-    """One unit: what it does with its inputs (`type`), then with the result (`bias`, `activation`)."""
+    """One unit: how it combines its inputs (`type`), and what is applied to the result (`bias`, `activation`)."""
 
     activation: str = "linear"
     type: str = "sum"
@@ -96,7 +96,7 @@ class Edge:
 
     @property
     def order(self) -> tuple[int, bool, int]:
-        """Edges of a network are kept in this order; it is also the order of summation."""
+        """The sort key of edges in a network, which is also the order of summation."""
         return (self.target, self.recurrent, self.source)
 
     def __str__(self) -> str:
@@ -120,7 +120,7 @@ class Network:
 
     @property
     def num_symbols(self) -> int:
-        """Size of the alphabet: as many inputs, and as many outputs."""
+        """Size of the alphabet, which is also the number of inputs and of outputs."""
         return len(self.symbols)
 
     @property
@@ -150,11 +150,11 @@ class Network:
     def topological_order(self) -> tuple[int, ...]:
         """All units, each after the sources of its forward edges; ties by number."""
         order, cycle = _sort(len(self.units), [e for e in self.edges if not e.recurrent])
-        assert not cycle  # __post_init__ has refused it
+        assert not cycle  # __post_init__ raises an error for cycles
         return tuple(order)
 
     def name(self, unit: int) -> str:
-        """What a reader calls the unit: `input a`, `output a` or `hidden 6`."""
+        """Returns the readable name of a unit: `input a`, `output a` or `hidden 6`."""
         if unit < self.num_symbols:
             return f"input {self.symbols[unit]}"
         if unit < 2 * self.num_symbols:
@@ -162,13 +162,13 @@ class Network:
         return f"hidden {unit}"
 
     def symbol_id(self, symbol: str) -> int:
-        """Position of `symbol` in this network's alphabet."""
+        """Returns the position of `symbol` in this network's alphabet."""
         if symbol not in self.symbols:
             raise unknown_name("symbol", symbol, self.symbols)
         return self.symbols.index(symbol)
 
     def require_symbols(self, symbols: tuple[str, ...]) -> None:
-        """Refuse a language whose alphabet is not this network's."""
+        """Raises a `UsageError` unless these symbols are this network's alphabet."""
         if tuple(symbols) != self.symbols:
             raise UsageError(
                 f"The network reads {len(self.symbols)} symbols ({' '.join(self.symbols)}), the language has "
@@ -177,7 +177,7 @@ class Network:
             )
 
     def to_json(self) -> str:
-        """The network as JSON text, one unit or edge per line. `Network.from_json` reads it back unchanged."""
+        """Returns the network as JSON text, one unit or edge per line. `Network.from_json` reads it back unchanged."""
         units = []
         for number, unit in enumerate(self.units):
             record = {"unit": number, "name": self.name(number), "activation": unit.activation, "type": unit.type}
@@ -195,14 +195,14 @@ class Network:
 
     @classmethod
     def from_json(cls, text: str, *, where: str = "network") -> "Network":
-        """The network written in `text`; errors begin with `where` and name the unit or edge at fault."""
+        """Reads the network written in `text`; errors begin with `where` and name the unit or edge at fault."""
         from humboldt.mdl._network_json import read_network
 
         return read_network(text, where)
 
     @classmethod
     def load(cls, path: str | Path) -> "Network":
-        """The network in a JSON file."""
+        """Reads the network in a JSON file."""
         try:
             text = Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -212,7 +212,7 @@ class Network:
 
 
 def published_networks() -> Mapping[str, Network]:
-    """Networks that the search of Lan et al. (2023) found, by name: `an_bn_figure_4`, printed there, and `dyck_1`.
+    """Returns the networks found by the search of Lan et al. (2023): `an_bn_figure_4`, printed there, and `dyck_1`.
 
     >>> sorted(published_networks())
     ['an_bn_figure_4', 'dyck_1']
@@ -259,7 +259,7 @@ def _check_edges(network: Network) -> None:
 
 
 def _sort(num_units: int, forward: list[Edge]) -> tuple[list[int], list[int]]:
-    """Topological order and no cycle, or a partial order and one cycle (first unit repeated at the end)."""
+    """Returns a topological order and no cycle, or a partial order and a cycle (first unit repeated at the end)."""
     sources: list[list[int]] = [[] for _ in range(num_units)]
     for edge in forward:
         sources[edge.target].append(edge.source)
@@ -273,7 +273,7 @@ def _sort(num_units: int, forward: list[Edge]) -> tuple[list[int], list[int]]:
         ready = sorted(u for u in range(num_units) if u not in done and all(s in done for s in sources[u]))
     if len(order) == num_units:
         return order, []
-    # Every unit left has a source that is left: walking back must come round.
+    # Every remaining unit has a remaining source, so that following sources must lead to a cycle.
     walk = [next(u for u in range(num_units) if u not in done)]
     while walk[-1] not in walk[:-1]:
         walk.append(next(s for s in sources[walk[-1]] if s not in done))

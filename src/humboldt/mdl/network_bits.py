@@ -1,8 +1,8 @@
-"""How many bits it takes to write a network down: |G| of the description length.
+"""The code length of a network in bits: |G| of the description length.
 
 The code is that of Lan, Geyer, Chemla and Katzir (2022). Only its length is ever needed:
 
-- a whole number: as many ones as its binary form is long, a 0, the binary form; 0 is a single bit;
+- a whole number: as many ones as its binary form has digits, a 0, the binary form; 0 is a single bit;
 - a weight: a sign bit, then numerator and denominator as whole numbers;
 - a network: the number of units, then for each unit
     - the number of its outgoing edges; per edge one bit (forward or recurrent), the target's number in
@@ -22,7 +22,7 @@ NO_BIAS_BITS = 2
 
 
 def integer_bits(n: int) -> int:
-    """Length of the self-delimiting code of a whole number.
+    """Returns the length of the self-delimiting code of a whole number.
 
     >>> [integer_bits(n) for n in (0, 1, 2, 3, 4, 255)]
     [1, 3, 5, 5, 7, 17]
@@ -33,7 +33,7 @@ def integer_bits(n: int) -> int:
 
 
 def choice_bits(n: int) -> int:
-    """Bits that name one of `n` things: ceil(log2(n)).
+    """Returns the number of bits that identify one of `n` things: ceil(log2(n)).
 
     >>> [choice_bits(n) for n in (1, 2, 3, 7, 8, 9)]
     [0, 1, 2, 3, 3, 4]
@@ -44,7 +44,7 @@ def choice_bits(n: int) -> int:
 
 
 def weight_bits(weight: Weight) -> int:
-    """Length of a weight: sign, numerator, denominator.
+    """Returns the code length of a weight: sign, numerator, denominator.
 
     >>> weight_bits(Weight.parse("1")), weight_bits(Weight.parse("-3/2"))
     (7, 11)
@@ -53,7 +53,7 @@ def weight_bits(weight: Weight) -> int:
 
 
 def unit_bits(network: Network, unit: int, num_activations: int) -> int:
-    """Length of one unit with its outgoing edges."""
+    """Returns the code length of one unit with its outgoing edges."""
     outgoing = [edge for edge in network.edges if edge.source == unit]
     target_bits = choice_bits(len(network.units))
     bits = integer_bits(len(outgoing))
@@ -64,7 +64,7 @@ def unit_bits(network: Network, unit: int, num_activations: int) -> int:
 
 
 def encoding_length(network: Network, activations: tuple[str, ...] = PAPER_ACTIVATIONS) -> int:
-    """|G|: bits that describe `network` when its units may use `activations`."""
+    """Returns |G|: the code length of `network` in bits if its units may use `activations`."""
     activation_ids(activations)
     for number, unit in enumerate(network.units):
         if unit.activation not in activations:

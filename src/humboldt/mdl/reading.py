@@ -1,8 +1,8 @@
-"""A network of units read symbol by symbol, as all other networks are: tokens in, logits and internals out."""
+"""Gives an MDL network the interface of all other networks: tokens in, logits and internals out."""
 
 import numpy as np
 
-from humboldt.internals import TIME, Internal
+from humboldt.core.internals import TIME, Internal
 from humboldt.mdl.corpus_bits import step_slow
 from humboldt.mdl.network import Network
 
@@ -14,14 +14,14 @@ class ReadableNetwork:
         self.network = network
 
     def __call__(self, tokens: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        """Logarithms of the probabilities of the next symbol, minus infinity for what the network rules out, shape
-        `(time, symbol)`."""
-        del mask  # what follows a step does not change it
+        """Returns the log-probabilities of the next symbol, shape `(time, symbol)`; minus infinity for symbols that the
+        network excludes."""
+        del mask  # later tokens do not change a step
         with np.errstate(divide="ignore"):
             return np.log(self._steps(tokens)[1])
 
     def inspect(self, tokens: np.ndarray, mask: np.ndarray) -> dict[str, Internal]:
-        """The values of all units after every step."""
+        """Returns the values of all units after every step."""
         del mask
         names = tuple(self.network.name(unit) for unit in range(len(self.network.units)))
         return {"units": Internal(self._steps(tokens)[0], (TIME, "unit"), names)}

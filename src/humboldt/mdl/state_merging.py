@@ -1,8 +1,8 @@
-"""|D:G| over a trie, each distinct (memory, symbol) computed once.
+"""|D:G| over a trie, with each distinct (memory, symbol) computed once.
 
-What a network predicts after a prefix depends on the values it carries over and on the symbol it reads. A network that
-counts is in the same state after `aab` as after `aaabb`; one that does not remember is always in the same state. So
-states are compared by their bits, and a step from a known state by a known symbol is looked up. The result is the same
+The prediction of a network after a prefix depends on the values it carries over and on the symbol it reads. A network
+that counts is in the same state after `aab` as after `aaabb`; a network without memory is always in the same state.
+States are compared by their bits, and a step from a known state by a known symbol is looked up. The result is the same
 float as from a plain walk over the trie: equal inputs give equal outputs, and the bits are added in the same order.
 """
 
@@ -25,19 +25,19 @@ class Memo(NamedTuple):
     values: NDArray[np.float64]  # (nodes * U,) values of the computed units after each step
     words: NDArray[np.uint64]  # the same memory as bits
     next_state: NDArray[np.int64]  # (nodes,) state after each step
-    cost: NDArray[np.float64]  # (nodes * V,) -log2 p of each symbol after each step; -1 if not yet asked for
+    cost: NDArray[np.float64]  # (nodes * V,) -log2 p of each symbol after each step; -1 if not yet computed
     total: NDArray[np.float64]  # (nodes,) sum of the outputs of each step
     step_of_node: NDArray[np.int64]  # (nodes,)
     step_from: NDArray[np.int64]  # ((nodes + 1) * V,) step from a state by a symbol, -1 if not yet taken
     row_of_state: NDArray[np.int64]  # (nodes + 1,) where the state's values are
     symbol_of_state: NDArray[np.int64]  # (nodes + 1,) symbol read last
     slot_state: NDArray[np.int64]  # (H,) hash table of states
-    slot_clock: NDArray[np.int64]  # (H,) the evaluation that filled the slot, so that nothing needs clearing
+    slot_clock: NDArray[np.int64]  # (H,) the evaluation that filled the slot, so that the table is never cleared
     clock: NDArray[np.int64]  # (1,)
 
 
 def new_memo(num_nodes: int, max_units: int, num_symbols: int) -> Memo:
-    """Room for evaluations on a trie of this size."""
+    """Allocates the memory for evaluations on a trie of this size."""
     slots = 1 << (2 * num_nodes + 1).bit_length()
     values = np.zeros(num_nodes * max_units)
     return Memo(
@@ -61,38 +61,38 @@ def intern_state(
     words, kept, num_kept, uses_symbol, slot_state, slot_clock, clock, row_of_state, symbol_of_state,
     row, symbol, num_states,
 ):  # fmt: skip
-    """Number of the state at `row`; `num_states` if it is new."""
+    """Returns the number of the state at `row`; `num_states` if it is new."""
     h = np.uint64(symbol) * np.uint64(uses_symbol)
     for k in range(num_kept):
         h = (h ^ words[row + kept[k]]) * _KEY
         h ^= h >> _S32
     mask = len(slot_state) - 1
     slot = np.int64(h) & mask
-    found = -1
+    number = -1
     while slot_clock[slot] == clock:
         state = slot_state[slot]
-        other = row_of_state[state]
+        known_row = row_of_state[state]
         same = uses_symbol == 0 or symbol_of_state[state] == symbol
         for k in range(num_kept):
-            if words[row + kept[k]] != words[other + kept[k]]:
+            if words[row + kept[k]] != words[known_row + kept[k]]:
                 same = False
         if same:
-            found = state
+            number = state
             break
         slot = (slot + 1) & mask
-    if found < 0:
+    if number < 0:
         slot_clock[slot] = clock
         slot_state[slot] = num_states
-        found = num_states
-    return found
+        number = num_states
+    return number
 
 
 @inner
 def trie_bits(plan, trie, memo, num_symbols, clip, bound, impossible):
-    """|D:G| of the network in `plan`, with `impossible` bits for a symbol of probability 0.
+    """Returns |D:G| of the network in `plan`, with `impossible` bits for a symbol of probability 0.
 
-    Stops where that makes it infinite, and (returning the negative of the bits so far) as soon as these are more than
-    `bound`.
+    Stops if that makes it infinite, and as soon as the bits so far are more than `bound`: then it returns their
+    negative.
     """
     parent, symbol, next_start, next_symbol, next_count = trie
     sizes, unit, _, kinds, activations, biases, now, before, forward_ends, begins, sources, weights, outputs, kept = (

@@ -1,8 +1,8 @@
-"""Running a network on strings far longer than those it was found on: one symbol at a time, nothing clipped.
+"""Runs a network on strings far longer than those of its corpus: one symbol at a time, without clipping.
 
-Two forms with the same numbers to the last bit. `PlainStepper` carries the network's memory as a vector of floats and
-needs no room beyond it. `StateGraph` numbers the distinct states it meets and looks known steps up: a counting network
-has few of them, so that millions of symbols per second become hundreds of millions.
+There are two forms with the same numbers to the last bit. `PlainStepper` carries the network's memory as a vector of
+floats and needs no other memory. `StateGraph` numbers the distinct states it meets and looks known steps up: a counting
+network has few of them, so that millions of symbols per second become hundreds of millions.
 """
 
 import numpy as np
@@ -103,20 +103,20 @@ class PlainStepper:
         self._values = np.zeros(2 * int(self._plan.size[0]))
 
     def init_state(self) -> NDArray[np.float64]:
-        """The state before the first symbol."""
+        """Returns the state before the first symbol."""
         state = np.zeros(self.state_size)
         state[-1] = -1.0  # the last entry is the symbol read last; none yet
         return state
 
     def step(self, state: NDArray[np.float64], symbol: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The state after reading `symbol`, and the distribution over the symbol after it."""
+        """Returns the state after reading `symbol`, and the distribution over the symbol after it."""
         states, probabilities = self.step_batch(state[None], np.array([symbol]))
         return states[0], probabilities[0]
 
     def step_batch(
         self, states: NDArray[np.float64], symbols: NDArray[np.integer]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """`step` for (batch, state_size) states and (batch,) symbols: new states and (batch, symbols) distributions."""
+        """Steps (batch, state_size) states by (batch,) symbols; returns states and (batch, symbols) distributions."""
         symbols = _checked(symbols, self.network.num_symbols)
         new = np.array(states, dtype=np.float64)
         if new.shape != (len(symbols), self.state_size):
@@ -130,7 +130,7 @@ class PlainStepper:
     def feed(
         self, symbols: NDArray[np.integer] | list[int], state: NDArray[np.float64] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Read a whole string: the state after it, and the (time, symbols) distributions after each symbol."""
+        """Reads a whole string; returns the state after it, and (time, symbols) distributions after each symbol."""
         array = _checked(symbols, self.network.num_symbols)
         end = self.init_state() if state is None else np.array(state, dtype=np.float64)
         probabilities = np.empty((len(array), self.network.num_symbols))
@@ -141,7 +141,7 @@ class PlainStepper:
 @entry
 def _walk(sources):
     def walk(plan, memo, used, states, symbols, steps, chain, clip):
-        """Take steps until done or out of room; returns how many were taken. used: number of states, of steps."""
+        """Takes steps until done or out of room; returns their number. used: number of states, of steps."""
         _ = sources  # see jit.py
         sizes, unit, _place, kinds, activations, biases, now, before, ends, begins, links, weights, outputs, kept = plan
         values, words, next_state, _costs, totals, _nodes, step_from, row_of_state, symbol_of_state = memo[:9]
@@ -199,8 +199,8 @@ def _rehash(sources):
 class StateGraph:
     """The states a network has been in and the steps between them, numbered as they are met.
 
-    State 0 is the one before the first symbol. `distributions[step]` is what the network predicts after a step. If
-    states do not recur, the graph grows as large as the text it reads; past `limit` steps it is an error.
+    State 0 is the one before the first symbol. `distributions[step]` is the prediction of the network after a step. If
+    states do not recur, the graph grows as large as the text it reads; more than `limit` steps are an error.
     """
 
     def __init__(
@@ -215,12 +215,12 @@ class StateGraph:
 
     @property
     def num_states(self) -> int:
-        """Distinct states met so far."""
+        """Number of distinct states met so far."""
         return int(self._used[0])
 
     @property
     def num_steps(self) -> int:
-        """Distinct (state, symbol) met so far."""
+        """Number of distinct (state, symbol) pairs met so far."""
         return int(self._used[1])
 
     @property
@@ -229,18 +229,18 @@ class StateGraph:
         return self.distributions_of(np.arange(self.num_steps))
 
     def distributions_of(self, steps: NDArray[np.integer]) -> NDArray[np.float64]:
-        """(batch, symbols) distribution over the next symbol after each of these steps."""
+        """Returns the (batch, symbols) distribution over the next symbol after each of these steps."""
         size = int(self._plan.size[0])
         outputs = self._memo.values.reshape(-1, size)[steps][:, self._plan.output]
         totals = self._memo.total[steps, None]
         uniform = np.full_like(outputs, 1.0 / self.network.num_symbols)
-        with np.errstate(invalid="ignore"):  # NaN from overflow stays NaN: a probability that is no probability
+        with np.errstate(invalid="ignore"):  # NaN from overflow stays NaN, which is not a valid probability
             return np.divide(np.where(outputs <= 0.0, 0.0, outputs), totals, out=uniform, where=totals != 0.0)
 
     def step_batch(
         self, states: NDArray[np.integer], symbols: NDArray[np.integer]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """New states and steps for (batch,) states and symbols."""
+        """Returns new states and steps for (batch,) states and symbols."""
         symbols = _checked(symbols, self.network.num_symbols)
         new = np.array(states, dtype=np.int64)
         if new.shape != symbols.shape or (new.size and not 0 <= int(new.min()) <= int(new.max()) < self.num_states):
@@ -248,25 +248,25 @@ class StateGraph:
         return new, self._walk(new, symbols, chain=False)
 
     def feed(self, symbols: NDArray[np.integer] | list[int], state: int = 0) -> tuple[int, NDArray[np.int64]]:
-        """Read a whole string from `state`: the state after it, and the steps taken."""
+        """Reads a whole string from `state`; returns the state after it, and the steps taken."""
         array = _checked(symbols, self.network.num_symbols)
         end = np.array([state], dtype=np.int64)
         steps = self._walk(end, array, chain=True)
         return int(end[0]), steps
 
     def next_states(self, steps: NDArray[np.integer]) -> NDArray[np.int64]:
-        """The states that steps lead to."""
+        """Returns the states that steps lead to."""
         return self._memo.next_state[steps]
 
     def vectors(self, states: NDArray[np.integer]) -> NDArray[np.float64]:
-        """States as `PlainStepper` has them, shape (batch, state_size)."""
+        """Returns the states in the form of `PlainStepper`, shape (batch, state_size)."""
         num_kept, size = int(self._plan.size[1]), int(self._plan.size[0])
         rows = self._memo.row_of_state[states] // size
-        found = np.zeros((len(states), num_kept + 1))
-        found[:, :num_kept] = self._memo.values.reshape(-1, size)[rows][:, self._plan.kept[:num_kept]]
-        found[:, num_kept] = self._memo.symbol_of_state[states]
-        found[states == 0, :num_kept] = 0.0  # before the first symbol, nothing is remembered
-        return found
+        vectors = np.zeros((len(states), num_kept + 1))
+        vectors[:, :num_kept] = self._memo.values.reshape(-1, size)[rows][:, self._plan.kept[:num_kept]]
+        vectors[:, num_kept] = self._memo.symbol_of_state[states]
+        vectors[states == 0, :num_kept] = 0.0  # before the first symbol, nothing is remembered
+        return vectors
 
     def _walk(self, states: NDArray[np.int64], symbols: NDArray[np.int64], *, chain: bool) -> NDArray[np.int64]:
         steps = np.empty(len(symbols), dtype=np.int64)
@@ -280,12 +280,12 @@ class StateGraph:
             if self.num_steps >= self.limit:
                 raise RunError(
                     f"The network has made {self.num_steps:,} different steps, the limit of this graph: its states do "
-                    "not recur. Use `PlainStepper`, which keeps none of them, or raise `limit`."
+                    "not recur. Use `PlainStepper`, which stores none of them, or raise `limit`."
                 )
             self._memo = self._room(min(2 * len(self._memo.total), self.limit))
 
     def _room(self, capacity: int) -> Memo:
-        """A memo for `capacity` steps that holds all that is known."""
+        """Returns a memo for `capacity` steps with the contents of the present one."""
         memo = new_memo(capacity, int(self._plan.size[0]), self.network.num_symbols)
         memo.step_from[:] = -1
         memo.symbol_of_state[0] = -1
@@ -299,31 +299,31 @@ class StateGraph:
 
 
 class NetworkStepper:
-    """A network as tests read it: many rows, one symbol in each at a time.
+    """Runs a network on test sets: many rows, one symbol in each at a time.
 
-    A state is a number as long as states recur (equal states are computed once); once too many different ones have
-    been met, it is the vector of what the network remembers, and none is kept. The numbers are the same to the bit.
+    A state is a number as long as states recur (equal states are computed once); once there are too many distinct
+    states, it is the vector of the network's memory, and none is stored. The results are the same to the bit.
     """
 
     def __init__(self, network: Network, *, limit: int = 4_000_000) -> None:
         self._graph, self._plain = StateGraph(network, limit=limit), PlainStepper(network)
 
     def init(self, count: int) -> NDArray[np.int64]:
-        """The state before the first symbol, `count` times."""
+        """Returns the state before the first symbol, `count` times."""
         return np.zeros(count, np.int64)
 
     def step(
         self, state: NDArray[np.int64] | NDArray[np.float64], symbols: NDArray[np.integer]
     ) -> tuple[NDArray[np.int64] | NDArray[np.float64], NDArray[np.float64]]:
-        """New states and distributions over the next symbol."""
+        """Returns new states and distributions over the next symbol."""
         if state.ndim == 1:
             try:
                 states, steps = self._graph.step_batch(state.astype(np.int64, copy=False), symbols)
                 return states, self._graph.distributions_of(steps)
-            except RunError:  # too many different states to number them
+            except RunError:  # too many distinct states to number them
                 state = self._graph.vectors(state.astype(np.int64, copy=False))
         return self._plain.step_batch(state.astype(np.float64, copy=False), symbols)
 
     def take(self, state: NDArray[np.number], rows: NDArray[np.integer]) -> NDArray[np.number]:
-        """Some of the states."""
+        """Returns the states of the selected rows."""
         return state[rows]

@@ -17,15 +17,15 @@ BOUNDARY = 0
 class Trie:
     """Prefixes of a corpus, shortest first and, among equally long ones, the more frequent first.
 
-    Short and frequent prefixes come first because that is where a bad network gives itself away.
+    Short and frequent prefixes come first because a bad network is detected there.
 
     Attributes:
         num_symbols: size of the alphabet; symbol 0 is the boundary `#`.
         parent: (nodes,) the prefix one symbol shorter; -1 for node 0, the prefix `#`.
-        symbol: (nodes,) the last symbol of the prefix: what the network reads at this node.
+        symbol: (nodes,) the last symbol of the prefix, which the network reads at this node.
         next_start: (nodes + 1,) where a node's continuations begin in the next two arrays.
         next_symbol: (continuations,) a symbol that follows the prefix in the corpus.
-        next_count: (continuations,) how often it does.
+        next_count: (continuations,) the number of times that it follows.
     """
 
     num_symbols: int
@@ -37,19 +37,19 @@ class Trie:
 
     @property
     def num_nodes(self) -> int:
-        """Distinct prefixes."""
+        """Number of distinct prefixes."""
         return len(self.parent)
 
     @cached_property
     def arrays(self) -> tuple[NDArray, NDArray, NDArray, NDArray, NDArray]:
-        """What compiled code reads."""
+        """The arrays in the order that compiled code reads."""
         return (self.parent, self.symbol, self.next_start, self.next_symbol, self.next_count)
 
 
 def build_trie(strings: Iterable[Sequence[int]], num_symbols: int) -> Trie:
-    """The trie of `strings`, given without boundaries as symbol numbers from 1 to `num_symbols - 1`.
+    """Builds the trie of `strings`, given without boundaries as symbol numbers from 1 to `num_symbols - 1`.
 
-    The network reads `#` and then the string, and has to predict the string and then `#`.
+    The network reads `#` and then the string, and must predict the string and then `#`.
 
     >>> trie = build_trie([[1, 2], [1, 1, 2, 2], [1, 2]], num_symbols=3)
     >>> trie.num_nodes, trie.next_count[:2]

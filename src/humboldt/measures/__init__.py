@@ -1,1 +1,1 @@
-"""Pure functions from predictions and truth to values. NumPy, and SciPy for statistics."""
+"""Pure functions from predictions and ground truth to values. NumPy, and SciPy for statistics."""

@@ -4,19 +4,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from humboldt._compiled import compiled
+from humboldt.compiled import compiled
 
-# Of SciPy's L-BFGS-B: most steps and calls; the least that a step must gain; the steepest slope of a minimum. Where the
-# labels can be told apart without error the loss goes on falling for long, and an accuracy on longer strings with it:
-# with a gain of 1e-9 it was 0.5 points off in one of 36 cases, with 1e-11 it is that of 1e-14.
+# For SciPy's L-BFGS-B: limits on steps and calls; the smallest gain of a step; the largest gradient at a minimum. If
+# the labels are separable the loss continues to fall for long, and the accuracy on longer strings to change: with a
+# gain of 1e-9 it was 0.5 points off in one of 36 cases; with 1e-11 it equals that with 1e-14.
 OPTIONS = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-11, "gtol": 1e-8}
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Sparse counts: row i has the features `ids[starts[i]:starts[i + 1]]`, each as often as it occurs.
+    """Sparse counts: row i has the features `ids[starts[i]:starts[i + 1]]`; a repeated id counts repeatedly.
 
-    `ids` lie in 0 to `width` - 1.
+    `ids` are from 0 to `width` - 1.
     """
 
     starts: np.ndarray
@@ -25,11 +25,11 @@ class Counts:
 
     @property
     def rows(self) -> np.ndarray:
-        """The row of every id."""
+        """The row of every id, shape `(ids,)`."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     def dense(self) -> np.ndarray:
-        """The same as a matrix, shape `(rows, width)`."""
+        """Returns the counts as a matrix, shape `(rows, width)`."""
         shape = (len(self.starts) - 1, self.width)
         cells = self.rows * self.width + self.ids
         return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
@@ -39,15 +39,15 @@ Features = np.ndarray | Counts
 
 
 def starts_of(per_row: np.ndarray) -> np.ndarray:
-    """`Counts.starts` from how many ids each row has."""
+    """Returns `Counts.starts`, given the number of ids of each row."""
     return np.concatenate([[0], np.cumsum(per_row)])
 
 
 def classify(parts: list[Features], truth: np.ndarray) -> list[np.ndarray]:
-    """Fits on the first part, whose labels are `truth` (0 up, shape `(count,)`); predicts those of the other parts.
+    """Fits on the first part, whose labels are `truth` (from 0, shape `(count,)`); predicts labels of the other parts.
 
-    Weights of sparse features are held back by one unit of prior precision against the sum of the losses, the usual
-    default; a few dense features need no more than keeps the minimum finite.
+    Weights of sparse features have a prior of precision one against the sum of the losses, the usual default; a few
+    dense features need only enough regularisation to keep the minimum finite.
     """
     ridge = 1 / len(truth)
     if isinstance(parts[0], np.ndarray):
@@ -58,9 +58,9 @@ def classify(parts: list[Features], truth: np.ndarray) -> list[np.ndarray]:
 
 
 def _whiten(parts: list[Features]) -> list[Features]:
-    """Uncorrelated features of variance one.
+    """Returns uncorrelated features of variance one.
 
-    Counts and their products depend on each other so nearly that the optimiser would need thousands of steps.
+    Counts and their products are so strongly correlated that the optimiser would need thousands of steps.
     """
     dense = [part for part in parts if isinstance(part, np.ndarray)]
     mean = dense[0].mean(0)
@@ -72,8 +72,8 @@ def _whiten(parts: list[Features]) -> list[Features]:
 
 
 def _fit(features: Features, truth: np.ndarray, ridge: float) -> np.ndarray:
-    """Weights, shape `(features + 1, labels - 1)`: the bias is the last row, and label 0 always scores 0."""
-    from scipy.optimize import minimize  # here: it doubles the time that importing this module takes
+    """Returns weights, shape `(features + 1, labels - 1)`; the last row is the bias, and label 0 scores 0."""
+    from scipy.optimize import minimize  # imported here because it doubles the import time of this module
 
     width = features.shape[1] if isinstance(features, np.ndarray) else features.width
     shape = (width + 1, int(truth.max()))
@@ -92,7 +92,7 @@ def _fit(features: Features, truth: np.ndarray, ridge: float) -> np.ndarray:
 
 
 def _scores(features: Features, weights: np.ndarray) -> np.ndarray:
-    """Scores of all labels but 0, shape `(count, labels - 1)`."""
+    """Returns scores of all labels but 0, shape `(count, labels - 1)`."""
     if isinstance(features, np.ndarray):
         return features @ weights[:-1] + weights[-1]
     return _gather(features.starts, features.ids, weights) + weights[-1]
@@ -120,7 +120,7 @@ def _scatter(starts: np.ndarray, ids: np.ndarray, errors: np.ndarray, width: int
 
 @compiled
 def _softmax_loss(scores: np.ndarray, truth: np.ndarray) -> tuple[float, np.ndarray]:
-    """Mean negative log-probability of the truth, and its gradient by the scores (those of label 0 are 0)."""
+    """Returns the mean negative log-probability of the truth, and its gradient by the scores (label 0 scores 0)."""
     errors = np.empty_like(scores)
     value = 0.0
     for row in range(len(scores)):

@@ -1,20 +1,20 @@
-"""How far can one get without structure? Simple classifiers, trained on one split and scored on others.
+"""Baselines without structure: simple classifiers, trained on one split and scored on others.
 
-An accuracy of 75% says little if the length alone gives 75%. The audit trains classifiers that each see one superficial
-property of a string. None of them sees which symbol stands where, but for neighbours and the two ends.
+An accuracy of 75% means little if the length alone gives 75%. The audit trains classifiers that each use one
+superficial property of a string. None of them uses the positions of symbols, except for neighbours and the two ends.
 
-| classifier | what it sees | what it is |
+| classifier | input | method |
 | --- | --- | --- |
 | `length` | the length | the majority label of that length (an unseen length: of the nearest seen one) |
 | `length_parity` | whether the length is odd | the majority label |
-| `bag` | how often each symbol occurs | logistic regression on counts |
-| `first_last` | the first symbol, the last, and the pair of them | logistic regression on indicators |
-| `bigrams` | how often each pair of neighbours occurs | logistic regression on counts |
+| `bag` | the count of each symbol | logistic regression on counts |
+| `first_last` | the first symbol, the last, and the pair | logistic regression on indicators |
+| `bigrams` | the count of each pair of neighbours | logistic regression on counts |
 | `category_bag`, `category_first_last`, `category_bigrams` | the same of the symbols' categories | the same |
 | `category_bag_quadratic` | counts of categories and their products | logistic regression |
 
-The last four are told the categories, which a network must find out: they bound what a bag or a window can do.
-`category_bag_quadratic` can tell whether two counts are equal, which no linear bag can.
+The last four are given the categories, which a network must learn: they bound the accuracy of a bag or a window.
+`category_bag_quadratic` can detect that two counts are equal, which a linear bag cannot.
 """
 
 from collections.abc import Mapping
@@ -27,11 +27,11 @@ from humboldt.errors import UsageError
 from humboldt.measures._logistic import Counts, Features, classify, starts_of
 
 MOST_CATEGORIES = 32  # products of counts grow with the square
-MOST_DENSE = 128  # features; a matrix of more is kept sparse
+MOST_DENSE = 128  # features; larger matrices are sparse
 
 
 class LabelledStrings(Protocol):
-    """Right-padded integer tokens, shape `(count, time)`; lengths and labels, shape `(count,)`, all from 0 up."""
+    """Right-padded integer tokens, shape `(count, time)`; lengths and labels, shape `(count,)`, all non-negative."""
 
     @property
     def tokens(self) -> np.ndarray: ...
@@ -45,7 +45,7 @@ class LabelledStrings(Protocol):
 
 @dataclass(frozen=True)
 class ShortcutAccuracy:
-    """What one classifier reaches on one split of `n` strings: `accuracy` from 0 to 1."""
+    """The accuracy, from 0 to 1, of one classifier on one split of `n` strings."""
 
     classifier: str
     split: str
@@ -60,8 +60,8 @@ def shortcut_audit(
 
     **Arguments:**
 
-    - `train`: what the classifiers learn from.
-    - `scored`: the splits to score, by name. `train` among them shows how much is merely memorised.
+    - `train`: the training set of the classifiers.
+    - `scored`: the splits to score, by name. Including `train` shows the effect of memorisation.
     - `categories`: the category of every symbol id, shape `(symbols,)`, at most 32 categories. Without it the
       classifiers on categories are left out.
 
@@ -105,7 +105,7 @@ def _check(name: str, strings: LabelledStrings, categories: np.ndarray | None) -
     if lengths.min() < 0 or lengths.max() > tokens.shape[1] or tokens.min(initial=0) < 0:
         raise UsageError(
             f"The split {name!r} has a length outside 0 to {tokens.shape[1]} (the width of its tokens), or a negative "
-            "token. Pad with any id of the alphabet and say in `lengths` how many tokens count."
+            "token. Pad with any id of the alphabet and give the number of tokens without padding in `lengths`."
         )
     if categories is not None and tokens.max(initial=0) >= len(categories):
         raise UsageError(
@@ -141,14 +141,14 @@ def _bigrams(tokens: np.ndarray, lengths: np.ndarray, size: int) -> Counts:
 
 def _first_last(tokens: np.ndarray, lengths: np.ndarray, size: int) -> Counts:
     rows = np.arange(len(tokens))
-    padded = np.pad(tokens.astype(np.int64), ((0, 0), (0, 1)))  # so that an array of empty strings has a first column
+    padded = np.pad(tokens.astype(np.int64), ((0, 0), (0, 1)))  # gives an array of empty strings a first column
     first, last = padded[:, 0], padded[rows, np.maximum(lengths - 1, 0)]
     cells = np.stack([first, size + last, 2 * size + first * size + last], axis=1)
     return _counts(cells, np.repeat(lengths[:, None] > 0, 3, axis=1), size * (size + 2))
 
 
 def _number(parts: list[Counts]) -> list[Features]:
-    """Keeps the features of the first part and numbers them from 0; dense where they are few."""
+    """Restricts all parts to the features of the first, numbered from 0; returns dense arrays if these are few."""
     vocabulary = np.unique(parts[0].ids)
     numbered: list[Features] = []
     for part in parts:
@@ -169,7 +169,7 @@ def _with_products(counts: np.ndarray) -> np.ndarray:
 
 
 def _majority(keys: np.ndarray, truth: np.ndarray, scored: list[np.ndarray]) -> list[np.ndarray]:
-    """The commonest label of each key; of the nearest seen key where one is unseen (the smaller of two)."""
+    """Returns the most frequent label of each key; for an unseen key that of the nearest one (the smaller of two)."""
     seen, places = np.unique(keys, return_inverse=True)
     table = np.zeros((len(seen), truth.max() + 1), np.int64)
     np.add.at(table, (places, truth), 1)

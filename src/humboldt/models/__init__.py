@@ -7,26 +7,26 @@ class MyRNN:
     hidden_size: int = setting(256, "units of the recurrent layer", "appendix A.2", least=1)
 
     title: ClassVar[str] = "My RNN"  # in tables
-    problems: ClassVar[tuple[ProblemKind, ...]] = (ProblemKind.TRANSDUCTION,)  # what its network can be given
+    problems: ClassVar[tuple[ProblemKind, ...]] = (ProblemKind.TRANSDUCTION,)  # the kinds that its network accepts
     tiny: ClassVar[dict[str, Any]] = {"hidden_size": 6}  # a small network of this kind, for checks and tests
 
     def build(self, input_size: int, output_size: int, *, num_symbols: int, key: PRNGKeyArray) -> MyNetwork: ...
 ```
 
 Settings import no JAX; `build` does. The parts that networks are made of are in folders: `layers/`, `cells/` and the
-`memories/` that they can hold, the `loop/` over time, whole `networks/`, and `options/` that several models share.
-`stepping/` reads strings with trained networks.
+`memories/` that they can hold, the `loop/` over time, whole `networks/`, and in `zoo/shared/` the settings that several
+models share. `stepping/` reads strings with trained networks.
 
 ## What a network receives and returns
 
 `build` is given the number of token ids (`input_size`), of which the first `num_symbols` are symbols and the others
 marks, and the number of symbols to choose answers from (`output_size`). It returns an Equinox module for one example,
-without a batch axis. Tokens are `int32`, masks are `bool` and tell which tokens are real: padding stands at the end and
-must not change anything. Logits are unnormalised. With a `key` dropout is on, without one it is off.
+without a batch axis. Tokens are `int32`, masks are `bool` and true for real tokens: padding is at the end and must not
+change anything. Logits are unnormalised. With a `key` dropout is on, without one it is off.
 
 - **Transduction**: `network(tokens, mask, *, key=None) -> logits`, shapes `(time,)`, `(time,)` and `(time, out)`. The
   input is followed by one mark `∅` for every symbol of the answer, and the logits at these marks are the answer. Where
-  a network is told its previous answers, these stand in the place of all marks but the first.
+  a network is given its previous answers, these replace all marks but the first.
 - **Next symbol**: the same shapes. The logits at a step are those of the next token, and may depend only on tokens up
   to this step. A network that BLISS is to measure is derived from `networks.base.AbstractStepwise`, and so has
   `start(tokens, mask, key) -> state` and `step(state, token) -> (state, logits)`.
@@ -39,8 +39,8 @@ must not change anything. Logits are unnormalised. With a `key` dropout is on, w
   `encode(source, source_mask) -> memory`, `start(memory, longest) -> state`, where `longest` is the most symbols that
   will be asked for, and `step(state, token) -> (state, logits)`.
 
-A network that is derived from `networks.base.AbstractInspectable` shows what happens inside it: `inspect(tokens, mask)`
-returns named arrays with named axes (`humboldt.internals.Internal`), which `humboldt.load` and `humboldt inspect` show.
+A network that is derived from `networks.base.AbstractInspectable` exposes its internals: `inspect(tokens, mask)`
+returns named arrays with named axes (`humboldt.core.internals.Internal`), for `humboldt.load` and `humboldt inspect`.
 """
 
 from importlib.util import find_spec
@@ -51,11 +51,11 @@ from humboldt.registry import Registry
 
 
 def _check_outside(name: str, model: Any) -> None:
-    """What a model from outside must have. Without JAX no network can be built, or checked."""
+    """Checks a model from outside Humboldt, by `check_model` where JAX is installed."""
     if not getattr(model, "problems", ()):
         raise UsageError(
-            f"The model {name!r} does not say which problems it can be given, so no suite can use it. Add e.g. "
-            "`problems = (ProblemKind.TRANSDUCTION,)` to the class, with `from humboldt.problems import ProblemKind`."
+            f"The model {name!r} does not declare which problems it accepts, so no suite can use it. Add e.g. "
+            "`problems = (ProblemKind.TRANSDUCTION,)` to the class, with `from humboldt import ProblemKind`."
         )
     if find_spec("jax") is None or find_spec("equinox") is None:
         return
@@ -64,4 +64,4 @@ def _check_outside(name: str, model: Any) -> None:
     check_model(name, model)
 
 
-models: Registry[Any] = Registry("model", "humboldt.models", check=_check_outside)
+models: Registry[Any] = Registry("model", "humboldt.models.zoo", folders=("family",), check=_check_outside)

@@ -2,12 +2,12 @@
 
 | file | what it does |
 | --- | --- |
-| `collect` | from results to what the page shows, as plain data |
-| `commands` | the command that makes a cell again, or fills one that is missing |
+| `collect` | makes the content of the page from results, as plain data |
+| `commands` | commands that reproduce a cell, or fill an empty one |
 | `charts` | figures as Vega-Lite, by Altair; as SVG, PNG and PDF, by vl-convert |
-| `inside` | what happens inside kept members, and the shortest strings that they get wrong |
+| `inside` | internals of saved members, and the shortest strings that they get wrong |
 | `write` | the page itself, by Jinja: `page.html`, `page.css`, `page.js` |
 
-Suites say which figures they have; nothing here knows one of them. Altair, vl-convert and Jinja come with the extra
-`report`, and are imported when they are needed.
+Suites define their figures; nothing here depends on one of them. Altair, vl-convert and Jinja come with the extra
+`report`, and are imported only when needed.
 """

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from humboldt.errors import UsageError, named_extras
 from humboldt.report.figures import FAMILY, MODEL, Drawing, Figure, Kind
+from humboldt.storage.output import write_file
 
 if TYPE_CHECKING:
     import altair as alt
@@ -17,12 +18,12 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 3], [1, 3], [6, 2, 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 PANEL, WIDE, HEIGHT = 230, 620, 250  # pixels
 FORMATS = ("svg", "png", "pdf")
-PICKED = "picked"  # the signal by which the page says which models are lit: names of models or families
-HIDDEN = {"what", FAMILY, "line"}  # columns that nobody asks about
+PICKED = "picked"  # the signal with the highlighted models: names of models or families
+HIDDEN = {"what", FAMILY, "line"}  # columns without a tooltip
 
 
 def rows_of(figure: Figure) -> list[dict[str, Any]]:
-    """The rows of a figure, with those that its shading and its rules are drawn from."""
+    """Returns the rows of a figure, including those of its shading and its rules."""
     rows = [{**row, "what": "data"} for row in figure.rows]
     panels: list[Any] = _panels(figure) or [None]
     for panel in panels:
@@ -39,15 +40,15 @@ def _panels(figure: Figure) -> list[str]:
 
 
 def _categories(figure: Figure, panel: str) -> set[frozenset[Any]]:
-    """What is on the x axes of the panels."""
-    found: dict[Any, set[Any]] = {}
+    """Returns the sets of categories on the x axes of the panels."""
+    categories: dict[Any, set[Any]] = {}
     for row in figure.rows:
-        found.setdefault(row[panel], set()).add(row[figure.x.column])
-    return set(map(frozenset, found.values()))
+        categories.setdefault(row[panel], set()).add(row[figure.x.column])
+    return set(map(frozenset, categories.values()))
 
 
 def chart(figure: Figure) -> "alt.TopLevelMixin":
-    """A figure as an Altair chart of the data set `rows`. Altair would look at every value of every row."""
+    """Returns an Altair chart of the named data set `rows`: given the rows, Altair would inspect every value."""
     with named_extras():
         import altair as alt
     layers = _LAYERS[figure.kind](alt, figure)
@@ -64,7 +65,7 @@ def chart(figure: Figure) -> "alt.TopLevelMixin":
         facet = alt.Facet(f"{figure.panel}:N", header=header, sort=_panels(figure))
         made = layered.properties(width=PANEL).facet(facet=facet, columns=3, data=data)
         if figure.x.kind == "category" and len(_categories(figure, figure.panel)) > 1:
-            # A panel has no room for the categories of the others. With one of both alone, Vega loses the bars.
+            # A panel shows only its own categories. With only one of the two settings, Vega loses the bars.
             made = made.resolve_scale(x="independent", xOffset="independent")
     return made.add_params(alt.param(name=PICKED, value=[]))
 
@@ -82,7 +83,7 @@ def _colour(alt: Any, figure: Figure, **more: Any) -> Any:
 
 
 def _lit(alt: Any, figure: Figure, full: float, dim: float) -> Any:
-    """Opacity: full for what is picked, or for all while nothing is."""
+    """Returns the opacity: full for picked models, or for all if none is picked."""
     columns = [figure.colour, *(column for column in (MODEL, FAMILY) if column != figure.colour)]
     chosen = " || ".join(f"indexof({PICKED}, datum['{column}']) >= 0" for column in columns)
     return alt.condition(f"length({PICKED}) == 0 || {chosen}", alt.value(full), alt.value(dim))
@@ -103,19 +104,19 @@ def _axis(alt: Any, channel: Literal["x", "y"], figure: Figure) -> Any:
 
 
 def _tooltips(alt: Any, figure: Figure) -> list[Any]:
-    """All columns of the rows, in their order, with the axes' own titles."""
+    """Returns tooltips of all columns of the rows, in their order, with the titles of the axes."""
     titles = {axis.column: axis.title for axis in (figure.x, figure.y)}
-    found: dict[str, Any] = {}
+    tooltips: dict[str, Any] = {}
     for row in figure.rows:
         for column, value in row.items():
-            if column in HIDDEN or column in found:
+            if column in HIDDEN or column in tooltips:
                 continue
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             kind = ("Q", ",.4~g") if is_number else ("N", None)
             more = {} if kind[1] is None else {"format": kind[1]}
             title = titles.get(column, column.replace("_", " "))
-            found[column] = alt.Tooltip(f"{column}:{kind[0]}", title=title, **more)
-    return list(found.values())
+            tooltips[column] = alt.Tooltip(f"{column}:{kind[0]}", title=title, **more)
+    return list(tooltips.values())
 
 
 def _data(alt: Any) -> Any:
@@ -167,14 +168,17 @@ def _points(alt: Any, figure: Figure) -> list[Any]:
     shape = alt.Shape(f"{figure.colour}:N", title=figure.colour_title, scale=shapes)
     offset = alt.XOffset("place_in_group:Q", scale=alt.Scale(domain=[-0.6, max(len(names), 1) - 0.4]))
     order = " : ".join(f"datum['{figure.colour}'] === {json.dumps(name)} ? {i}" for i, name in enumerate(names))
-    # Members of one model stand beside each other, each a little aside, by a rule, so that a page is drawn twice alike.
+    # Members of one model are spread sideways by a fixed rule, so that a page is reproducible.
     base = (
         _data(alt)
         .transform_window(member="row_number()", groupby=[figure.x.column, figure.colour])
         .transform_calculate(place_in_group=f"({order} : 0) + (((datum.member * 0.618034) % 1) - 0.5) * 0.5")
     )
     marks = base.mark_point(filled=True, size=34).encode(
-        **{"x": x, "y": y, "xOffset": offset, "shape": shape},
+        x=x,
+        y=y,
+        xOffset=offset,
+        shape=shape,
         color=_colour(alt, figure),
         opacity=_lit(alt, figure, 0.75, 0.05),
         tooltip=_tooltips(alt, figure),
@@ -183,7 +187,7 @@ def _points(alt: Any, figure: Figure) -> list[Any]:
 
 
 def _printed(alt: Any, figure: Figure, names: Sequence[Any]) -> list[Any]:
-    """The paper's numbers, as bars across."""
+    """Returns ticks at the paper's numbers."""
     if not any("published" in row for row in figure.rows):
         return []
     order = " : ".join(f"datum['{figure.colour}'] === {json.dumps(name)} ? {i}" for i, name in enumerate(names))
@@ -239,7 +243,7 @@ _LAYERS = {Kind.LINES: _lines, Kind.POINTS: _points, Kind.BARS: _bars, Kind.PATH
 
 
 def specification(figure: Figure, *, is_checked: bool = False) -> dict[str, Any]:
-    """A figure as Vega-Lite, for the page. Checking it against the schema takes most of the time, so that tests do."""
+    """Returns a figure as Vega-Lite. Checking it against the schema takes most of the time; only tests do it."""
     with named_extras():
         from altair.utils.schemapi import debug_mode
     with debug_mode(is_checked):
@@ -248,7 +252,7 @@ def specification(figure: Figure, *, is_checked: bool = False) -> dict[str, Any]
 
 
 def drawing_svg(drawing: Drawing) -> str:
-    """A network as SVG."""
+    """Returns a network as SVG."""
     from humboldt.mdl.draw import to_svg
     from humboldt.mdl.network import Network
 
@@ -258,42 +262,46 @@ def drawing_svg(drawing: Drawing) -> str:
 PAPER = {"background": "white", "font": "Helvetica, Arial, sans-serif"}
 
 
-def save(figures: Sequence[Figure | Drawing], path: Path) -> None:
-    """Writes figures, one below the other, as SVG, PNG or PDF: the extension says which."""
+def kind_of(path: Path, *others: str) -> str:
+    """Returns the format of a file of figures, given by its extension."""
     kind = path.suffix.removeprefix(".").lower()
-    if kind not in FORMATS:
-        raise UsageError(
-            f"`{path}` ends in {path.suffix or 'nothing'}, and figures are written as {', '.join(FORMATS)}."
-        )
+    if kind not in (*FORMATS, *others):
+        forms = ", ".join((*FORMATS, *others))
+        raise UsageError(f"`{path}` ends in {path.suffix or 'nothing'}, and figures are written as {forms}.")
+    return kind
+
+
+def save(figures: Sequence[Figure | Drawing], path: Path) -> None:
+    """Writes figures, one below the other, as SVG, PNG or PDF; the extension chooses the format."""
+    kind = kind_of(path)
     with named_extras():
         import altair as alt
         import vl_convert
-    drawings = [one for one in figures if isinstance(one, Drawing)]
+    drawings = [figure for figure in figures if isinstance(figure, Drawing)]
     if drawings:
         svg = drawing_svg(drawings[0])
         made = svg if kind == "svg" else getattr(vl_convert, f"svg_to_{kind}")(svg)
     else:
-        specs = [{**specification(one), "title": one.title} for one in figures if isinstance(one, Figure)]
+        specs = [{**specification(figure), "title": figure.title} for figure in figures if isinstance(figure, Figure)]
         spec = specs[0] if len(specs) == 1 else _below_each_other(specs)
         spec["config"] = {**PAPER, **spec.get("config", {})}
         version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
         options: Mapping[str, Any] = {"ppi": 200} if kind == "png" else {}
         made = getattr(vl_convert, f"vegalite_to_{kind}")(spec, vl_version=version, **options)
-    try:
-        path.write_bytes(made.encode() if isinstance(made, str) else made)
-    except OSError as error:
-        raise UsageError(f"`{path}` cannot be written: {error}. Choose another file.") from error
+    write_file(path, made)
 
 
 def _below_each_other(specs: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One specification of several. What belongs to the whole, not to its parts, is taken out of these."""
-    parts = [{key: value for key, value in one.items() if key not in ("$schema", "config", "params")} for one in specs]
+    """Joins specifications into one. Removes top-level properties from the parts."""
+    parts = [
+        {key: value for key, value in spec.items() if key not in ("$schema", "config", "params")} for spec in specs
+    ]
     whole = {"$schema": specs[0]["$schema"], "config": specs[0].get("config", {}), "params": specs[0]["params"]}
     return {**whole, "vconcat": parts, "resolve": {"scale": {"color": "independent"}}}
 
 
 def scripts() -> str:
-    """Vega, Vega-Lite and Vega-Embed, once for all figures of a page."""
+    """Returns Vega, Vega-Lite and Vega-Embed, once for all figures of a page."""
     with named_extras():
         import vl_convert
     return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed; window.vega = vega;")

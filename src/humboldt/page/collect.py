@@ -1,4 +1,4 @@
-"""From results to what a page shows. Nothing here writes HTML."""
+"""Makes the content of a page from results. Nothing here writes HTML."""
 
 import itertools
 from collections import Counter
@@ -7,17 +7,19 @@ from dataclasses import replace
 from typing import Any
 
 from humboldt import __version__
-from humboldt.identity import canonical
+from humboldt.core.identity import canonical
+from humboldt.core.results import Scores, State
 from humboldt.page import commands
+from humboldt.page.answers import answers_of
 from humboldt.page.content import Gap, Page, Part, Section, Seen
 from humboldt.page.grids import grid_of, recorded
 from humboldt.page.provenance import provenance_of
 from humboldt.page.spreads import spreads_of
 from humboldt.report.words import counted, duration
-from humboldt.results import Scores, State
-from humboldt.suites import suites
-from humboldt.suites.base import PAPER, AbstractSuite
-from humboldt.suites.cells import Cell, Heading, Sorted, cells_of, order_of, sort_results
+from humboldt.suites import catalogue, plans, suites
+from humboldt.suites.base import AbstractSuite
+from humboldt.suites.catalogue import PAPER
+from humboldt.suites.cells import Cell, SettingGroup, Sorted, cells_of, order_of, sort_results
 from humboldt.suites.departures import departures
 from humboldt.suites.experiments import Request
 from humboldt.suites.reading import parts_of, tables_apart, tables_of, unknown_suite_tables
@@ -28,11 +30,11 @@ SUPERSEDED = "an earlier version of the task, model or measure: shown apart, nev
 def collect(
     results: Sequence[Scores], folder: str, records: Sequence[tuple[str, Sequence[Mapping[str, Any]]]] = ()
 ) -> Page:
-    """All that the results have to say. Suites without results are there, too, with the command that gets some.
+    """Returns the content of the page. Suites without results are included, with the command for a first run.
 
-    `records` are numbers that are known without their members, by the file that they come from.
+    `records` are numbers whose members are not stored, by the file that they come from.
     """
-    names = [name for name in suites.names()]
+    names = list(suites.names())
     strangers = dict.fromkeys(s.training.suite for s in results if s.training.suite not in suites)
     provenance: dict[str, dict[str, Any]] = {}
     seen: dict[str, dict[str, list[Seen]]] = {}
@@ -55,8 +57,12 @@ def collect(
             seen.setdefault(family, {})[name] = found
         sections.append(
             Section(
-                *(name, suite.paper, suite.question, suite.measure, tuple(parts)),
-                across=tuple(suite.figures_across(cells)),
+                name=name,
+                paper=suite.paper,
+                question=suite.question,
+                measure=suite.measure,
+                parts=tuple(parts),
+                across=tuple(suite.presentation.figures_across(suite, cells)),
                 apart=(
                     *(
                         grid_of(suite, None, table, folder)
@@ -70,11 +76,23 @@ def collect(
     for name in strangers:
         own = [scores for scores in results if scores.training.suite == name]
         grids = tuple(grid_of(None, None, table, folder) for table in unknown_suite_tables(name, own))
-        sections.append(Section(name, "", "A suite that is not installed here", "", (), (), grids, ""))
-    members = {canonical([s.training.key, r.member]) for s in results for r in s.results}
-    summary = (
-        f"{counted(len(members), 'trained member')} in {counted(len({s.training.key for s in results}), 'training')}"
-    )
+        sections.append(
+            Section(
+                name=name,
+                paper="",
+                question="A suite that is not installed here",
+                measure="",
+                parts=(),
+                across=(),
+                apart=grids,
+                first_command="",
+            )
+        )
+    by_training: dict[str, list[Scores]] = {}
+    for scores in results:
+        by_training.setdefault(scores.training.key, []).append(scores)
+    members = sum(map(_num_members, by_training.values()))
+    summary = f"{counted(members, 'trained member')} in {counted(len(by_training), 'training')}"
     return Page(
         title="How these models generalise",
         version=__version__,
@@ -82,55 +100,67 @@ def collect(
         columns=tuple(names),
         overview=tuple((family, tuple(tuple(by_suite.get(n, ())) for n in names)) for family, by_suite in seen.items()),
         sections=tuple(sections),
+        answers=tuple(answers_of(results, folder)),
         provenance=provenance,
         summary=summary,
     )
 
 
-def _superseded(suite: AbstractSuite, ordered: Sorted) -> dict[Heading, list[Cell]]:
-    """Results of earlier versions of a task, model or measure: cells among themselves, with keys of their own."""
+def _num_members(scores: Sequence[Scores]) -> int:
+    """The number of members of a training, over all its evaluations."""
+    if len(scores) == 1:  # in which every member occurs once
+        return len(scores[0].results)
+    return len({canonical(result.member) for evaluation in scores for result in evaluation.results})
+
+
+def _superseded(suite: AbstractSuite, ordered: Sorted) -> dict[SettingGroup, list[Cell]]:
+    """Groups results of earlier versions of a task, model or measure into cells, with distinct keys."""
     return {
         heading: [replace(cell, suite=f"{cell.suite}, superseded") for cell in cells]
         for heading, cells in cells_of(suite, ordered.superseded).items()
     }
 
 
-def _best_first(cells: Mapping[Heading, Sequence[Cell]]) -> list[tuple[Heading, Sequence[Cell]]]:
-    """The paper's own setting first, then what departs from it, then other presets; larger ones first."""
-    return sorted(cells.items(), key=lambda found: (found[0].preset != PAPER, len(found[0].changes), -len(found[1])))
+def _best_first(cells: Mapping[SettingGroup, Sequence[Cell]]) -> list[tuple[SettingGroup, Sequence[Cell]]]:
+    """Sorts headings: the paper's setting, then changes to it, then other presets; those with more cells first."""
+    return sorted(cells.items(), key=lambda group: (group[0].preset != PAPER, len(group[0].changes), -len(group[1])))
 
 
-def _kind(heading: Heading) -> tuple[str, str]:
-    """A class of headings, and the badge that says it."""
+def _kind(heading: SettingGroup) -> tuple[str, str]:
+    """Returns the kind of a heading and its badge."""
     if heading.preset != PAPER:
         changed = " with changes" if heading.changes else ""
         return "other", f"preset {heading.preset}{changed}"
     return ("changed", "paper's setting with changes") if heading.changes else ("paper", "the paper's setting")
 
 
-def _kind_of(suite: AbstractSuite, heading: Heading, cells: Sequence[Cell]) -> tuple[str, str]:
-    """The same, of cells under it: with fewer seeds or fewer values of a sweep they are not all that the paper has."""
+def _kind_of(suite: AbstractSuite, heading: SettingGroup, cells: Sequence[Cell]) -> tuple[str, str]:
+    """Returns kind and badge for cells under a heading, which may have fewer seeds or sweep values than the paper."""
     kind, badge = _kind(heading)
     if kind == "paper" and any(not departure.text for departure in departures(suite, parts_of(cells))):
         return "changed", "a part of the paper's setting"
     return kind, badge
 
 
-def _part(suite: AbstractSuite, heading: Heading, cells: Sequence[Cell], folder: str, compared: Iterator[int]) -> Part:
+def _part(
+    suite: AbstractSuite, heading: SettingGroup, cells: Sequence[Cell], folder: str, compared: Iterator[int]
+) -> Part:
     kind, badge = _kind_of(suite, heading, cells)
     return Part(
-        *(str(heading), kind, badge),
+        heading=str(heading),
+        kind=kind,
+        badge=badge,
         tables=tuple(grid_of(suite, heading, table, folder) for table in tables_of(suite, heading, cells)),
         spreads=spreads_of(suite, cells, compared),
-        figures=tuple(suite.figures(heading, cells)),
+        figures=tuple(suite.presentation.figures(suite, cells)),
         gaps=tuple(_gaps(suite, heading, cells, folder)),
     )
 
 
-def _overview(suite: AbstractSuite, cells: Mapping[Heading, Sequence[Cell]]) -> dict[str, list[Seen]]:
-    """By family, each of its networks: for each place of a table the cell that is nearest to the paper's setting, all
-    of one kind, so that numbers of a quick preset never stand in for the paper's."""
-    found: dict[str, list[Seen]] = {}
+def _overview(suite: AbstractSuite, cells: Mapping[SettingGroup, Sequence[Cell]]) -> dict[str, list[Seen]]:
+    """Returns the networks of each family. Each is summarised over the cells nearest to the paper's setting, all of one
+    kind, so that numbers of a quick preset are never mixed with those of the paper's."""
+    families: dict[str, list[Seen]] = {}
     headings = _best_first(cells)
     for model in order_of(suite, [cell for under_heading in cells.values() for cell in under_heading]):
         own = [(heading, cell) for heading, under in headings for cell in under if cell.model == model]
@@ -142,21 +172,23 @@ def _overview(suite: AbstractSuite, cells: Mapping[Heading, Sequence[Cell]]) -> 
             place = cell.task, canonical(list(cell.place)), cell.scores[0].evaluation.name
             if _kind(heading)[0] == _kind(first)[0]:
                 nearest.setdefault(place, cell)
-        glance = suite.glance(list(nearest.values()))
+        glance = suite.presentation.overview(list(nearest.values()))
         if glance is not None:
             others = len({str(heading) for heading, _ in own} - {str(cell.heading) for cell in nearest.values()})
             more = f"and {counted(others, 'other setting')} below" if others else ""
             kind, badge = _kind_of(suite, first, list(nearest.values()))
-            seen = Seen(suite.contender(model).title, badge, kind, glance, more)
-            found.setdefault(suite.family(model), []).append(seen)
-    return found
+            seen = Seen(
+                network=catalogue.contender(suite, model).title, badge=badge, kind=kind, glance=glance, more=more
+            )
+            families.setdefault(catalogue.family(suite, model), []).append(seen)
+    return families
 
 
-def _gaps(suite: AbstractSuite, heading: Heading, cells: Sequence[Cell], folder: str) -> Iterator[Gap]:
-    """What the heading's preset has and these results do not, by model, with the time that others took."""
+def _gaps(suite: AbstractSuite, heading: SettingGroup, cells: Sequence[Cell], folder: str) -> Iterator[Gap]:
+    """Yields the cells of the heading's preset without results, by model, with an estimate from other tasks."""
     done = {(cell.task, cell.model) for cell in cells}
     missing: dict[str, list[str]] = {}
-    for task, model in suite.pairs(Request(preset=heading.preset)):
+    for task, model in plans.pairs(suite, Request(preset=heading.preset)):
         if (task, model) not in done:
             missing.setdefault(model, []).append(task)
     seconds = _seconds_per_member(cells)
@@ -167,17 +199,20 @@ def _gaps(suite: AbstractSuite, heading: Heading, cells: Sequence[Cell], folder:
             total = each * sum(commands.num_members(suite, heading, task, model) for task in tasks)
             estimate = f"about {duration(total)} on {device}, as the same model took for other tasks here"
         text = commands.of_missing(suite, heading, tasks, model, folder)
-        yield Gap(suite.contender(model).title, tuple(tasks), text, estimate)
+        yield Gap(catalogue.contender(suite, model).title, tuple(tasks), text, estimate)
 
 
 def _seconds_per_member(cells: Sequence[Cell]) -> dict[str, tuple[float, str]]:
-    """The mean time of a finished member, and where, by model."""
+    """Returns the mean time of a finished member and the device, by model."""
     times: dict[str, list[tuple[float, str]]] = {}
     for cell in cells:
         for result in cell.results:
             if result.state is State.FINISHED:
                 times.setdefault(cell.model, []).append((result.seconds, result.environment.get("device", "")))
     return {
-        model: (sum(seconds for seconds, _ in found) / len(found), Counter(d for _, d in found).most_common(1)[0][0])
-        for model, found in times.items()
+        model: (
+            sum(seconds for seconds, _ in measured) / len(measured),
+            Counter(d for _, d in measured).most_common(1)[0][0],
+        )
+        for model, measured in times.items()
     }

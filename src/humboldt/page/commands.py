@@ -1,26 +1,26 @@
-"""Commands for the command line: the one that makes a cell again, and the one that fills a place without results."""
+"""Command lines that reproduce a cell, or that fill a cell without results."""
 
-import dataclasses
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from humboldt import settings
+from humboldt.core.identity import Member, canonical
 from humboldt.errors import HumboldtError
-from humboldt.identity import Member, canonical
 from humboldt.settings import Role, plain
-from humboldt.suites import suites
-from humboldt.suites.base import OUTSIDE, AbstractSuite
-from humboldt.suites.cells import Cell, Heading
+from humboldt.suites import catalogue, plans, suites
+from humboldt.suites.base import AbstractSuite
+from humboldt.suites.catalogue import OUTSIDE
+from humboldt.suites.cells import Cell, SettingGroup
 
 Changes = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command, and whether it means exactly what it was made for: no training or member more, and none less."""
+    """A command line, and whether it plans exactly the trainings and members that it was made for."""
 
     text: str
     is_exact: bool
@@ -28,15 +28,16 @@ class Command:
 
 @dataclass(frozen=True)
 class _Planned:
-    """What a command would do for one task and model."""
+    """The trainings and members that a command plans for one task and model."""
 
     flats: Mapping[str, Mapping[str, Any]]  # of trainings, by key
     members: frozenset[str]
+    protocol: Any = None  # equal for all trainings of a cell, except for swept settings
 
 
 def of_cell(suite: AbstractSuite, cell: Cell, out: str) -> Command:
-    """The command that makes the members of a cell."""
-    if suite.contender(cell.model).engine == OUTSIDE:
+    """Returns the command that makes the members of a cell."""
+    if catalogue.contender(suite, cell.model).engine == OUTSIDE:
         changes = _of_heading(suite, cell.heading, cell.task, cell.model)
         return Command(_written(suite.name, [cell.task], cell.model, cell.heading.preset, changes, out), is_exact=True)
     wanted = _Planned(
@@ -46,26 +47,29 @@ def of_cell(suite: AbstractSuite, cell: Cell, out: str) -> Command:
     planned = _planned(suite.name, cell.task, cell.model, cell.heading.preset, changes)
     if planned is not None and planned.flats.keys() != wanted.flats.keys():
         changes = _narrowed(suite, cell, changes, planned)
-    changes = _with_members(suite, cell, changes, wanted)
+    if planned is not None:
+        of_members = suite.member_settings(planned.protocol, cell.members())
+        other = {name: _text(value) for name, value in of_members.items() if getattr(planned.protocol, name) != value}
+        changes = tuple({**dict(changes), **other}.items())
     planned = _planned(suite.name, cell.task, cell.model, cell.heading.preset, changes)
     is_exact = planned is not None and planned.flats.keys() == wanted.flats.keys() and planned.members == wanted.members
     return Command(_written(suite.name, [cell.task], cell.model, cell.heading.preset, changes, out), is_exact)
 
 
-def of_missing(suite: AbstractSuite, heading: Heading, tasks: Sequence[str], model: str, out: str) -> str:
-    """The command that fills places of a heading that have no results."""
+def of_missing(suite: AbstractSuite, heading: SettingGroup, tasks: Sequence[str], model: str, out: str) -> str:
+    """Returns the command that fills cells of a heading without results."""
     changes = dict(change for task in tasks for change in _of_heading(suite, heading, task, model))
     return _written(suite.name, tasks, model, heading.preset, tuple(changes.items()), out)
 
 
-def num_members(suite: AbstractSuite, heading: Heading, task: str, model: str) -> int:
-    """How many members a place without results would have."""
+def num_members(suite: AbstractSuite, heading: SettingGroup, task: str, model: str) -> int:
+    """Returns the number of members that a cell without results would have."""
     planned = _planned(suite.name, task, model, heading.preset, _of_heading(suite, heading, task, model))
     return 0 if planned is None else len(planned.flats) * len(planned.members)
 
 
 def _written(suite: str, tasks: Sequence[str], model: str, preset: str, changes: Changes, out: str) -> str:
-    if model.startswith(f"{OUTSIDE}/"):  # trained elsewhere: its predictions are scored
+    if model.startswith(f"{OUTSIDE}/"):  # trained outside Humboldt: its predictions are scored
         words = ["humboldt", "score", suite, *tasks, "PREDICTIONS", "--name", model.partition("/")[2]]
     else:
         words = ["humboldt", "run", suite, *(word for task in tasks for word in ("--task", task)), "--model", model]
@@ -76,32 +80,33 @@ def _written(suite: str, tasks: Sequence[str], model: str, preset: str, changes:
 
 
 def _fields(suite: AbstractSuite, task: str, model: str) -> dict[str, settings.Field]:
-    """The settings of a cell, by the names under which trainings store them."""
-    classes = suite.settings_classes(task, model)
+    """Returns the settings of a cell, by the names under which trainings store them."""
+    classes = catalogue.settings_classes(suite, task, model)
     return {field.stored_name: field for cls in reversed(classes) for field in settings.fields(cls)}
 
 
-def _of_heading(suite: AbstractSuite, heading: Heading, task: str, model: str) -> Changes:
+def _of_heading(suite: AbstractSuite, heading: SettingGroup, task: str, model: str) -> Changes:
     known = _fields(suite, task, model)
     return tuple((known[key].name, _text(heading.values[key])) for key, _ in heading.changes if key in known)
 
 
 @cache
 def _planned(suite_name: str, task: str, model: str, preset: str, changes: Changes) -> _Planned | None:
-    """What a command would do; none where it would be refused."""
+    """Returns the plan of a command; `None` if the command would be refused."""
     suite = suites.get(suite_name)
     try:
-        found = list(suite.trainings(task, model, suite.preset(preset), dict(changes)))
+        trainings = list(plans.trainings(suite, task, model, catalogue.preset(suite, preset), dict(changes)))
         members: list[Member] = []
-        for training, protocol in found[:1]:  # which members there are is the same for all trainings of a cell
-            members += suite.members(dataclasses.replace(suite.restore(training), protocol=protocol))
+        for resolved in trainings[:1]:  # all trainings of a cell have the same members
+            members += suite.members(resolved)
     except (HumboldtError, ValueError):
         return None
-    return _Planned({training.key: training.flat for training, _ in found}, frozenset(map(canonical, members)))
+    flats = {each.training.key: each.training.flat for each in trainings}
+    return _Planned(flats, frozenset(map(canonical, members)), trainings[0].protocol if trainings else None)
 
 
 def _narrowed(suite: AbstractSuite, cell: Cell, changes: Changes, planned: _Planned) -> Changes:
-    """With the values of settings in which a cell's trainings are fewer, or others, than those that are planned."""
+    """Adds the values of settings in which the cell's trainings differ from the planned ones."""
     known, ours = _fields(suite, cell.task, cell.model), [scores.training.flat for scores in cell.scores]
     more = dict(changes)
     for key, field in known.items():
@@ -116,7 +121,7 @@ def _narrowed(suite: AbstractSuite, cell: Cell, changes: Changes, planned: _Plan
 
 
 def _text(value: Any) -> str:
-    """A value as the command line reads it.
+    """Returns a value as the command line reads it.
 
     >>> _text(1000), _text([1, 40]), _text(None), _text(True), _text(1e-4), _text("zipf")
     ('1000', '1,40', 'none', 'true', '0.0001', 'zipf')
@@ -124,40 +129,3 @@ def _text(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ",".join(map(_text, value))
     return settings.words(value) if value is None or isinstance(value, bool) else str(value)
-
-
-def _with_members(suite: AbstractSuite, cell: Cell, changes: Changes, wanted: _Planned) -> Changes:
-    """With what decides about members: every candidate that brings what is planned nearer to what there is."""
-
-    def distance(candidate: Changes) -> float:
-        planned = _planned(suite.name, cell.task, cell.model, cell.heading.preset, candidate)
-        return float("inf") if planned is None else len(planned.members ^ wanted.members)
-
-    best = distance(changes)
-    for name, value in _candidates(suite, cell):
-        if best == 0:
-            break
-        candidate = tuple({**dict(changes), name: value}.items())
-        if (found := distance(candidate)) < best:
-            changes, best = candidate, found
-    return changes
-
-
-def _candidates(suite: AbstractSuite, cell: Cell) -> Iterator[tuple[str, str]]:
-    members = cell.members()
-    fields = [field for field in settings.fields(suite.protocol) if field.role is Role.MEMBERS]
-    for field in fields:
-        if isinstance(field.default, bool):
-            yield field.name, _text(not field.default)
-        elif field.name == "seeds":
-            yield field.name, str(len({canonical(member.get("seed")) for member in members}))
-        elif isinstance(field.default, tuple):
-            # `penalties` decides about `penalty`, `learning_rates` about `learning_rate`.
-            for key in members[0] if members else ():
-                if key[:-1] in field.name:
-                    values = dict.fromkeys(member[key] for member in members if key in member)
-                    yield field.name, ",".join(_text(value) for value in values)
-        elif isinstance(field.default, int):
-            seeds = [member["seed"] for member in members if isinstance(member.get("seed"), int)]
-            if seeds:
-                yield field.name, str(min(seeds))

@@ -1,26 +1,28 @@
-"""What a page shows, as plain data in the order of the page."""
+"""The content of a page as plain data, in the order of the page."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 from humboldt.report.figures import AnyFigure
-from humboldt.suites.cells import Glance
+from humboldt.suites.cells import OverviewEntry
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Entry:
     """A place in a table of the page.
 
-    - `key`: of what is known about it. `command`: what would fill it, where it is empty.
-    - `gap`: the difference to the paper in words; `level`: how large it is, from 0, with the sign of the difference.
+    - `is_words`: whether it is text and not a number; a column with such an entry is aligned to the left.
+    - `key`: key of its provenance. `command`: the command that fills the place, if it is empty.
+    - `gap`: the difference to the paper as text; `level`: its size, from 0, with the sign of the difference.
     """
 
     text: str
+    is_words: bool = False
     key: str = ""
     gap: str = ""
     level: int = 0
     is_solved: bool = False
-    is_printed: bool = False  # the paper's own number
+    is_printed: bool = False  # a published number
     has_counterpart: bool = False
     command: str = ""
 
@@ -36,17 +38,14 @@ class Grid:
 
     @property
     def texts(self) -> tuple[bool, ...]:
-        """Which columns hold words, not numbers."""
+        """Whether each column holds words, and not only numbers."""
         columns = zip(*self.rows, strict=True) if self.rows else ([] for _ in self.columns)
-        return tuple(
-            any(entry.text[:1].isalpha() and not entry.key and not entry.command for entry in column)
-            for column in columns
-        )
+        return tuple(any(entry.is_words for entry in column) for column in columns)
 
 
 @dataclass(frozen=True)
 class Gap:
-    """Places without results that one command fills."""
+    """Cells without results that one command fills."""
 
     model: str
     tasks: tuple[str, ...]
@@ -54,9 +53,9 @@ class Gap:
     estimate: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Part:
-    """What a suite has under one heading. `kind` tells presets apart: paper, paper with changes, or another."""
+    """The results of a suite under one heading. `kind` is the kind of preset: paper, paper with changes, or another."""
 
     heading: str
     kind: str
@@ -67,9 +66,9 @@ class Part:
     gaps: tuple[Gap, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Section:
-    """One suite."""
+    """The results of one suite."""
 
     name: str
     paper: str
@@ -78,21 +77,31 @@ class Section:
     parts: tuple[Part, ...]
     across: tuple[AnyFigure, ...]
     apart: tuple[Grid, ...]
-    first_command: str  # where there are no results
+    first_command: str  # shown if there are no results
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Seen:
-    """A network in the overview: what a family has in one suite."""
+    """A network in the overview: the results of one family in one suite."""
 
     network: str
     badge: str
     kind: str
-    glance: Glance
+    glance: OverviewEntry
     more: str
 
 
-@dataclass
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """The answers of models to all suites under one preset of the bench."""
+
+    preset: str
+    figure: AnyFigure
+    tables: tuple[Grid, ...]
+    by_task: tuple[Grid, ...]
+
+
+@dataclass(kw_only=True)
 class Page:
     """Everything that a page shows."""
 
@@ -102,5 +111,6 @@ class Page:
     columns: tuple[str, ...]
     overview: tuple[tuple[str, tuple[tuple[Seen, ...], ...]], ...]
     sections: tuple[Section, ...]
+    answers: tuple[Answers, ...] = ()
     provenance: dict[str, dict[str, Any]] = field(default_factory=dict)
     summary: str = ""

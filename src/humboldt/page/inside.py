@@ -1,7 +1,7 @@
-"""What happens inside kept members: states in a plane, actions and memory over time, attention; and where they fail.
+"""Figures of the internals of kept members: states in a plane, actions, memory and attention; and a table of failures.
 
-The states of many strings are shown as section 5.2 and appendix B.3 of Delétang et al. (2023) show them. Everything
-comes from kept weights, so that it needs the package that trained them.
+The states of many strings are shown as in section 5.2 and appendix B.3 of Delétang et al. (2023). Everything is
+computed from saved weights, so the package that trained them must be installed.
 """
 
 import itertools
@@ -13,25 +13,25 @@ from typing import Any
 import numpy as np
 
 from humboldt import __version__
+from humboldt.core.internals import GROUPS, TIME, Internal
 from humboldt.errors import HumboldtError, MissingExtra, UsageError
-from humboldt.inspection import Inspection, KeptMember
-from humboldt.internals import GROUPS, TIME, Internal
-from humboldt.kept import KeptFile, kept_members
+from humboldt.inspecting.inspection import Inspection, KeptMember
+from humboldt.inspecting.kept import KeptFile, kept_members
 from humboldt.page.content import Entry, Grid, Page
 from humboldt.page.write import Inside, html, write
 from humboldt.report.figures import AnyFigure, Axis, Figure, Kind
 from humboldt.report.words import counted
-from humboldt.suites import suites
+from humboldt.suites import resolving, suites
 from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrongStrings, WrongString
 
-STRINGS, LENGTH = 12, 12  # whose states are shown in a plane
-SECONDS = 5.0  # for each member that is looked into; when they are over, nothing more is begun
+STRINGS, LENGTH = 12, 12  # number and length of the strings whose states are shown in a plane
+SECONDS = 5.0  # after this time no further member is inspected
 MOST_STEPS, MOST_ROWS, MOST_PANELS = 60, 40, 8  # of a picture of memory or attention
-MOST_ASKED = 24  # kept members that are asked where they fail
+MOST_ASKED = 24  # saved members whose first failure is searched
 
 
 def look_inside(folder: Path, most: int) -> tuple[list[Inside], list[str]]:
-    """The best kept member of some tasks and models, and where all fail; with remarks on what is not shown."""
+    """Returns the best saved member of some tasks and models, the first failures of all, and remarks on omissions."""
     files = kept_members(folder) if most else []
     if not files:
         return [], []
@@ -39,32 +39,30 @@ def look_inside(folder: Path, most: int) -> tuple[list[Inside], list[str]]:
     chosen, begin = _chosen(files), time.monotonic()
     for number, file in enumerate(chosen[:MOST_ASKED]):
         if time.monotonic() - begin > SECONDS * most:
-            left = counted(len(chosen) - number, "kept member")
-            remarks.append(
-                f"{left} more were not looked into, to save time; `humboldt report --inside {2 * most}` does."
-            )
+            left = counted(len(chosen) - number, "saved member")
+            remarks.append(f"{left} not inspected, to save time; `humboldt report --inside {2 * most}` inspects more.")
             break
         try:
             member = file.load()
         except MissingExtra as error:
-            return [], [f"Kept members are not looked into: {error}"]
+            return [], [f"Saved members are not inspected: {error}"]
         except HumboldtError as error:
-            remarks.append(f"{file.title} is not looked into: {error}")
+            remarks.append(f"{file.title} is not inspected: {error}")
             continue
         wrong.append((file, member, _first_wrong(file, member)))
         if len(members) < most:
             try:
                 members.append(_inside(member))
-            except HumboldtError:  # a network that reads no single string, or shows nothing
+            except HumboldtError:  # a network that does not read single strings, or has no internals
                 continue
     if len(chosen) > MOST_ASKED:
-        remarks.append(f"{counted(len(chosen) - MOST_ASKED, 'more kept member')} were not asked where they fail.")
+        remarks.append(f"{counted(len(chosen) - MOST_ASKED, 'more saved member')} not searched for failures.")
     table = _table(wrong)
     return [*([table] if table else []), *members], remarks
 
 
 def _chosen(files: Sequence[KeptFile]) -> list[KeptFile]:
-    """The best of each task and model, suites in turn."""
+    """Returns the best member of each task and model, alternating between suites."""
     best: dict[tuple[str, str, str], KeptFile] = {}
     for file in files:
         key = file.training.suite, file.training.task, file.training.model
@@ -81,30 +79,30 @@ def _first_wrong(file: KeptFile, member: KeptMember) -> WrongString | None:
     suite = suites.get(file.training.suite)
     if not isinstance(suite, OffersWrongStrings):
         return None
-    parts = suite.restore(file.training, file.evaluation)
+    resolved = resolving.resolve(suite, file.training, file.evaluation)
     try:
-        found = suite.first_wrong(parts, member.predictor, file.detail)
+        wrong = suite.first_wrong(resolved, member.predictor, file.detail)
     except HumboldtError:
         return None
-    if found is None or found.input is None or found.answer is not None:
-        return found
+    if wrong is None or wrong.input is None or wrong.answer is not None:
+        return wrong
     try:
-        asked = member.inspect(found.input)
-    except HumboldtError:  # a string that its problem does not read by itself
-        return found
-    return WrongString(found.input, found.tried, asked.answer, asked.expected)
+        asked = member.inspect(wrong.input)
+    except HumboldtError:  # a string that its problem cannot read
+        return wrong
+    return WrongString(wrong.input, wrong.tried, asked.answer, asked.expected)
 
 
 def _table(wrong: Sequence[tuple[KeptFile, KeptMember, WrongString | None]]) -> Inside | None:
     rows = []
-    for _, member, found in wrong:
-        if found is None:
+    for _, member, failure in wrong:
+        if failure is None:
             continue
-        where = "none found" if found.input is None else _shortened(found.input)
-        length = "–" if found.input is None else str(len(found.input))
-        answers = [_shortened(answer) if answer is not None else "–" for answer in (found.answer, found.expected)]
-        texts = [member.title, length, where, *answers, found.tried]
-        rows.append(tuple(Entry(text) for text in texts))
+        where = "none found" if failure.input is None else _shortened(failure.input)
+        length = "–" if failure.input is None else str(len(failure.input))
+        answers = [_shortened(answer) if answer is not None else "–" for answer in (failure.answer, failure.expected)]
+        texts = [Entry(text=text, is_words=True) for text in (where, *answers, failure.tried)]
+        rows.append((Entry(text=member.title, is_words=True), Entry(text=length), *texts))
     if not rows:
         return None
     columns = ("Kept member", "Length", "Shortest string it gets wrong", "It says", "Right is", "Tried")
@@ -118,18 +116,18 @@ def _shortened(symbols: Sequence[str], most: int = 48) -> str:
 
 
 def _inside(member: KeptMember) -> Inside:
-    """One member with a string that was worked by hand, and with many others."""
+    """Shows one member on a worked example of its task, and on many other strings."""
     strings, known = _strings(member), set(member.problem.symbols)
-    by_hand = [tuple(source.split()) for source, _ in member.parts.task.examples]
+    by_hand = [tuple(source.split()) for source, _ in member.resolved.task.examples]
     by_hand = [symbols for symbols in by_hand if symbols and set(symbols) <= known] or strings[:1]
     if not by_hand:
-        raise UsageError(f"There is no string to ask {member.title} about.")
-    found = member.inspect(max(by_hand, key=len))
-    return _described(found, [*figures_of(found), *_planes(member, strings)])
+        raise UsageError(f"There is no example string for {member.title}.")
+    inspection = member.inspect(max(by_hand, key=len))
+    return _described(inspection, [*figures_of(inspection), *_planes(member, strings)])
 
 
 def draw(found: Inspection, path: Path) -> None:
-    """What one string does inside a member, as a page or as figures: the extension says which."""
+    """Writes the internals of a member for one string, as a page or as figures; the extension chooses the format."""
     from humboldt.page.charts import save
 
     if path.suffix.lower() not in (".html", ".htm"):
@@ -139,15 +137,15 @@ def draw(found: Inspection, path: Path) -> None:
     write(html(page, [_described(found, figures_of(found))]), path)
 
 
-def _described(found: Inspection, figures: Sequence[AnyFigure]) -> Inside:
-    right = {True: "right", False: "wrong", None: "not known to be right or wrong"}[found.is_right]
-    expected = "" if found.expected is None else f" Expected: {' '.join(found.expected)}."
-    lines = (f"Read: {' '.join(found.tokens)}", f"Answer: {' '.join(found.answer)} ({right}).{expected}")
-    return Inside(found.title, lines, figures=tuple(figures))
+def _described(inspection: Inspection, figures: Sequence[AnyFigure]) -> Inside:
+    right = {True: "right", False: "wrong", None: "not known to be right or wrong"}[inspection.is_right]
+    expected = "" if inspection.expected is None else f" Expected: {' '.join(inspection.expected)}."
+    lines = (f"Read: {' '.join(inspection.tokens)}", f"Answer: {' '.join(inspection.answer)} ({right}).{expected}")
+    return Inside(inspection.title, lines, figures=tuple(figures))
 
 
 def figures_of(found: Inspection) -> list[AnyFigure]:
-    """What one string does inside a member: answers, actions, memory, attention, states."""
+    """Returns figures of a member's internals for one string: answers, actions, memory, attention, states."""
     figures: list[AnyFigure] = [_answers(found)] if len(found.alphabet) > 1 else []
     for name, internal in found.internals.items():
         figures += list(_pictures(name, internal, found.tokens))
@@ -158,19 +156,22 @@ def _labels(tokens: Sequence[str]) -> list[str]:
     return [f"{step} {token}" for step, token in enumerate(tokens)]
 
 
-def _answers(found: Inspection) -> Figure:
-    steps, chances = _labels(found.tokens), np.asarray(found.probabilities)
-    likely = np.sort(np.argsort(-chances.max(0), kind="stable")[:MOST_ROWS])  # of many symbols those that come near
+def _answers(inspection: Inspection) -> Figure:
+    steps, chances = _labels(inspection.tokens), np.asarray(inspection.probabilities)
+    likely = np.sort(np.argsort(-chances.max(0), kind="stable")[:MOST_ROWS])  # the most probable
     rows = [
-        {"step": steps[step], "symbol": found.alphabet[i], "value": round(float(row[i]), 4)}
-        for step, row in zip(found.steps[:MOST_STEPS], chances, strict=False)
+        {"step": steps[step], "symbol": inspection.alphabet[i], "value": round(float(row[i]), 4)}
+        for step, row in zip(inspection.steps[:MOST_STEPS], chances, strict=False)
         for i in likely
     ]
-    symbols = tuple(dict.fromkeys(found.alphabet[i] for i in likely))
-    more = len(found.alphabet) - len(likely)
+    symbols = tuple(dict.fromkeys(inspection.alphabet[i] for i in likely))
+    more = len(inspection.alphabet) - len(likely)
     return _heat(
-        *("answers", "Answers: how probable each symbol is", "One column for each answer.", rows),
-        order=tuple(steps[step] for step in found.steps[:MOST_STEPS]),
+        name="answers",
+        title="Answers: how probable each symbol is",
+        about="One column for each answer.",
+        rows=rows,
+        order=tuple(steps[step] for step in inspection.steps[:MOST_STEPS]),
         symbols=symbols,
         y="Symbol",
         left_out=f"{more} symbols that are never probable." if more else "",
@@ -178,6 +179,7 @@ def _answers(found: Inspection) -> Figure:
 
 
 def _heat(
+    *,
     name: str,
     title: str,
     about: str,
@@ -185,12 +187,15 @@ def _heat(
     order: tuple[str, ...],
     symbols: tuple[str, ...],
     y: str,
-    *,
     panel: str | None = None,
     left_out: str = "",
 ) -> Figure:
     return Figure(
-        *(name, title, about, Kind.HEAT, tuple(rows)),
+        name=name,
+        title=title,
+        about=about,
+        kind=Kind.HEAT,
+        rows=tuple(rows),
         x=Axis("step", "Step and token", "category", order=order),
         y=Axis("symbol", y, "category", order=symbols),
         colour="value",
@@ -201,22 +206,22 @@ def _heat(
 
 
 def _pictures(name: str, internal: Internal, tokens: Sequence[str]) -> Iterator[Figure]:
-    """One internal as panels, one for each layer, head, stack or tape: its last axes over time."""
+    """Yields a figure of one internal over time, with a panel for each layer, head, stack or tape."""
     values, axes = np.asarray(internal.values, float), list(internal.axes)
     groups = [axis for axis in axes if axis in GROUPS]
     rest = [axis for axis in axes if axis not in GROUPS and axis != TIME]
     values = values.transpose([axes.index(axis) for axis in [*groups, TIME, *rest]])
-    read = list(_labels(tokens))[internal.first :]  # what happens in a decoder begins after the source
+    read = list(_labels(tokens))[internal.first :]  # steps of a decoder begin after the source
     steps = min(values.shape[len(groups)], len(read), MOST_STEPS)
     is_attention = rest == [TIME] or axes.count(TIME) > 1 or "attention" in name
-    if len(rest) > 1:  # a memory of cells: how much stands in each place
+    if len(rest) > 1:  # a memory of cells: the size of the content of each cell
         values = np.sqrt(np.square(values).sum(-1))
         rest = rest[:-1]
         name = f"{name} (size of what stands there)"
     if not rest:
         return
     names = list(internal.labels) if len(internal.labels) == values.shape[-1] else None
-    of_itself = values.shape[-1] == values.shape[len(groups)]  # who is attended to is who attends
+    of_itself = values.shape[-1] == values.shape[len(groups)]  # queries and keys are the same steps
     seen = read if of_itself else _labels(tokens)
     count = min(values.shape[-1], min(len(seen), MOST_STEPS) if is_attention else MOST_ROWS)
     names = names or (seen[:count] if is_attention else [str(i) for i in range(count)])
@@ -239,27 +244,35 @@ def _pictures(name: str, internal: Internal, tokens: Sequence[str]) -> Iterator[
     y = {"unit": "Unit", "depth": "Depth", "place": "Place", "action": "Action"}.get(rest[0], rest[0].capitalize())
     about = "What attends (columns) to what (rows)." if is_attention else f"{y} by step."
     yield _heat(
-        *(short, f"{name[:1].upper()}{name[1:]} over time", about, rows, tuple(labels), tuple(names[:count]), y),
+        name=short,
+        title=f"{name[:1].upper()}{name[1:]} over time",
+        about=about,
+        rows=rows,
+        order=tuple(labels),
+        symbols=tuple(names[:count]),
+        y=y,
         panel="panel" if len(places) > 1 else None,
         left_out=" ".join(left_out),
     )
 
 
 def _planes(member: KeptMember, strings: Sequence[tuple[str, ...]]) -> Iterator[Figure]:
-    """The states of many strings, projected on the plane in which they differ most."""
+    """Yields the states of many strings, projected on their first two principal components."""
     states: dict[str, list[np.ndarray]] = {}
     rows: list[dict[str, Any]] = []
     for number, symbols in enumerate(strings):
         try:
-            found = member.inspect(symbols)
+            inspection = member.inspect(symbols)
         except HumboldtError:
             continue
         vectors = {
-            name: one for name, one in found.internals.items() if tuple(one.axes) == (TIME, "unit") and not one.first
+            name: one
+            for name, one in inspection.internals.items()
+            if tuple(one.axes) == (TIME, "unit") and not one.first
         }
         if not vectors:
             return
-        read = min(len(symbols), len(found.tokens))
+        read = min(len(symbols), len(inspection.tokens))
         for name, internal in vectors.items():
             states.setdefault(name, []).append(np.asarray(internal.values, float)[:read])
         answers = [_answer(member, symbols[: step + 1]) for step in range(read)]
@@ -295,21 +308,21 @@ def _planes(member: KeptMember, strings: Sequence[tuple[str, ...]]) -> Iterator[
 
 
 def _strings(member: KeptMember) -> list[tuple[str, ...]]:
-    """Strings of the member's task, most of one length, so that its network is compiled once; where the suite's own
-    examples have other symbols, some that it was trained on."""
+    """Returns strings of the member's task, most of one length, so that its network is compiled once. If the suite's
+    examples have other symbols, returns strings of the training data."""
     suite, problem = suites.get(member.training.suite), member.problem
-    found: list[tuple[str, ...]] = []
+    examples: list[tuple[str, ...]] = []
     for length in (LENGTH, LENGTH + 1, None):
         if not isinstance(suite, OffersData):
             break
         try:
             request = ExampleRequest(member.training.task, None, STRINGS, length, 0, {})
-            found = [tuple(source) for source, _ in suite.examples(request) if source]
+            examples = [tuple(source) for source, _ in suite.examples(request) if source]
             break
         except HumboldtError:  # this suite, or this task, has no strings of that length
             continue
-    if found and all(set(symbols) <= set(problem.symbols) for symbols in found):
-        return found
+    if examples and all(set(symbols) <= set(problem.symbols) for symbols in examples):
+        return examples
     batch = problem.batch(0)
     rows = zip(batch.tokens[:STRINGS], batch.mask[:STRINGS], strict=True)
     read = [[token for token in tokens[mask].tolist() if token < len(problem.symbols)] for tokens, mask in rows]
@@ -317,9 +330,9 @@ def _strings(member: KeptMember) -> list[tuple[str, ...]]:
 
 
 def _answer(member: KeptMember, symbols: Sequence[str]) -> str:
-    """What is right for what was read so far, where that is one symbol: the state of an automaton for the task."""
+    """Returns the right answer to the symbols read so far, if it is one symbol: an automaton's state."""
     try:
-        answer = member.parts.task.oracle(list(symbols))
+        answer = member.resolved.task.oracle(list(symbols))
     except (HumboldtError, ValueError, IndexError):
         return "–"
     return answer[0] if len(answer) == 1 else "–"

@@ -1,14 +1,15 @@
-"""Where the numbers of a page come from."""
+"""Provenance of the numbers of a page."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from humboldt.identity import canonical
+from humboldt.core.identity import canonical
+from humboldt.core.results import Result
 from humboldt.page import commands
 from humboldt.page.spreads import spread_lines
 from humboldt.report.words import duration
-from humboldt.results import Result
+from humboldt.suites import catalogue
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.cells import Cell
 from humboldt.suites.departures import departures, sentence
@@ -18,7 +19,7 @@ MOST_LISTED = 12  # different values in a line
 
 
 def provenance_of(suite: AbstractSuite, cell: Cell, folder: str) -> dict[str, Any]:
-    """Where the numbers of a cell come from."""
+    """Returns the provenance of a cell: command, settings, members, versions, statistics."""
     command = commands.of_cell(suite, cell, folder)
     results = cell.results
     states = Counter(result.state.value for result in results)
@@ -30,19 +31,19 @@ def provenance_of(suite: AbstractSuite, cell: Cell, folder: str) -> dict[str, An
         ("Not the paper's", _departures(suite, cell) or "nothing: all settings are the paper's"),
         ("Members", ", ".join(f"{count} {state}" for state, count in sorted(states.items()))),
         *((key.replace("_", " "), text) for key, text in _member_values(results)),
-        ("Network", f"{suite.contender(cell.model).model}, engine {scores.training.engine}"),
+        ("Network", f"{catalogue.contender(suite, cell.model).model}, engine {scores.training.engine}"),
         ("Versions", ", ".join(f"{key} {value}" for key, value in sorted(versions.items()))),
-        ("Software", _distinct(_software(one) for one in environments)),
-        ("Device", _distinct(one.get("device", "not known") for one in environments)),
+        ("Software", _distinct(_software(environment) for environment in environments)),
+        ("Device", _distinct(environment.get("device", "not known") for environment in environments)),
         ("Wall time", f"{duration(sum(result.seconds for result in results))}, the shares of all members together"),
         ("Trainings", _distinct(scores.training.key for scores in cell.scores)),
     ]
     return {
-        "title": f"{cell.suite} · {cell.task} · {suite.contender(cell.model).title}",
+        "title": f"{cell.suite} · {cell.task} · {catalogue.contender(suite, cell.model).title}",
         "command": command.text,
         "exact": command.is_exact,
         "lines": lines,
-        "spreads": [spread_lines(found) for found in suite.measured(cell)],
+        "spreads": [spread_lines(values) for values in suite.presentation.measured(cell)],
     }
 
 
@@ -54,9 +55,7 @@ def _departures(suite: AbstractSuite, cell: Cell) -> str:
 def _member_values(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
     keys = dict.fromkeys(key for result in results for key in result.member)
     for key in keys:
-        values = sorted(
-            {canonical(result.member[key]): result.member[key] for result in results if key in result.member}
-        )
+        values = sorted({canonical(result.member[key]) for result in results if key in result.member})
         numbers = [int(value) for value in values if value.lstrip("-").isdigit()]
         if len(numbers) == len(values) > 2 and sorted(numbers) == list(range(min(numbers), max(numbers) + 1)):
             yield key, f"{min(numbers)} to {max(numbers)}"

@@ -1,51 +1,59 @@
-"""What the numbers of a page are worth: how members are spread, and how far models are apart."""
+"""Statistics over members for a page: the spread of each model, and differences between models."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from humboldt.identity import canonical
+from humboldt.core.identity import canonical
 from humboldt.measures.statistics import Spread, difference
 from humboldt.page.content import Entry, Grid
 from humboldt.settings import words
+from humboldt.suites import catalogue
 from humboldt.suites.base import AbstractSuite
-from humboldt.suites.cells import Cell, Measured
+from humboldt.suites.cells import Cell, MeasureValues
 
 MOST_COMPARED = 60  # differences between models on a page: each takes some hundredths of a second
 MOST_SPREADS = 600  # rows of statistics on a page
 
 
 def spreads_of(suite: AbstractSuite, cells: Sequence[Cell], compared: Iterator[int]) -> Grid | None:
-    """What a best, a share and a mean are worth: one row for each cell and measure."""
+    """Returns statistics over members: one row for each cell and measure."""
     rows, left_out = [], 0
-    with_lists = [(cell, found) for cell in cells for found in suite.measured(cell)]
-    fewer = sorted({n for _, found in with_lists for n in found.spread.expected_best})
+    with_lists = [(cell, values) for cell in cells for values in suite.presentation.measured(cell)]
+    fewer = sorted({n for _, values in with_lists for n in values.spread.expected_best})
     shown = [n for n in fewer if n in (1, 5, 10, 20)] or fewer[:3]
     rivals = _rivals(with_lists)
-    for cell, found in with_lists[:MOST_SPREADS]:
-        spread = found.spread
+    for cell, values in with_lists[:MOST_SPREADS]:
+        spread = values.spread
         solved = "–" if spread.solved is None else f"{spread.solved.count} of {spread.solved.total}"
         if spread.solved is not None:
             solved += f" ({100 * spread.solved.low:.0f}–{100 * spread.solved.high:.0f}%)"
         mean = _number(spread.mean) + (f" ± {_number(spread.std)}" if spread.members > 1 else "")
         if spread.interval is not None:
             mean += f" [{_number(spread.interval.low)}, {_number(spread.interval.high)}]"
-        rival = rivals[found.setting, found.task or cell.task, canonical(list(cell.place)), found.measure]
+        rival = rivals[values.setting, values.task or cell.task, canonical(list(cell.place)), values.measure]
         apart = "–"
-        if rival is found:
+        if rival is values:
             apart = "highest mean"
-        elif min(len(found.values), len(rival.values)) > 1:
+        elif min(len(values.values), len(rival.values)) > 1:
             if next(compared) < MOST_COMPARED:
-                against = difference(found.values, rival.values)
+                against = difference(values.values, rival.values)
                 apart = f"{_number(against.mean)} (p {_p(against.p)})"
             else:
                 left_out += 1
-        place = ", ".join([found.task or cell.task, *map(words, _parts_of_place(cell))])
-        row = [place, suite.contender(cell.model).title, found.measure, f"{_number(spread.best)} of {spread.members}"]
-        row += [solved, *(_number(spread.expected_best.get(n)) for n in shown), mean]
-        row += [_number(spread.interquartile_mean), apart]
-        entries = [Entry(text) for text in row]
-        entries[3] = Entry(row[3], cell.key)
-        rows.append(tuple(entries))
+        place = ", ".join([values.task or cell.task, *map(words, _parts_of_place(cell))])
+        labels = [place, catalogue.contender(suite, cell.model).title, values.measure]
+        expected = [_number(spread.expected_best.get(n)) for n in shown]
+        rows.append(
+            (
+                *(Entry(text=label, is_words=True) for label in labels),
+                Entry(text=f"{_number(spread.best)} of {spread.members}", key=cell.key),
+                Entry(text=solved),
+                *(Entry(text=number) for number in expected),
+                Entry(text=mean),
+                Entry(text=_number(spread.interquartile_mean)),
+                Entry(text=apart, is_words=rival is values),
+            )
+        )
     if not rows:
         return None
     columns = (
@@ -55,13 +63,15 @@ def spreads_of(suite: AbstractSuite, cells: Sequence[Cell], compared: Iterator[i
         "Best of N",
         "Solved (95% Wilson)",
         *(f"Best of {n}, expected" for n in shown),
+        "Mean ± deviation [95% bootstrap]",
+        "Interquartile mean",
+        "To the highest mean",
     )
-    columns = (*columns, "Mean ± deviation [95% bootstrap]", "Interquartile mean", "To the highest mean")
     notes = [
         "A best of N grows with N. The expected best of fewer is the mean over all choices of that many of these "
         "members (unbiased, Tang et al. 2020): compare models at the same number.",
-        "To the highest mean: the difference of the means, two-sided p by permuting who belongs to which model; "
-        "members of two models share nothing, so that nothing is paired.",
+        "To the highest mean: the difference of the means, two-sided p of an unpaired permutation test: "
+        "members of two models share nothing by which they could be paired.",
     ]
     more = len(with_lists) - len(rows)
     if more > 0:
@@ -75,10 +85,10 @@ def _parts_of_place(cell: Cell) -> list[Any]:
     return [part for part in cell.place if part not in ((), False, 0, "")]
 
 
-def _rivals(found: Sequence[tuple[Cell, Measured]]) -> dict[tuple[str, str, str, str], Measured]:
-    """For each row of a table, who has the highest mean."""
-    best: dict[tuple[str, str, str, str], Measured] = {}
-    for cell, measured in found:
+def _rivals(cells: Sequence[tuple[Cell, MeasureValues]]) -> dict[tuple[str, str, str, str], MeasureValues]:
+    """Returns the values with the highest mean for each row of a table."""
+    best: dict[tuple[str, str, str, str], MeasureValues] = {}
+    for cell, measured in cells:
         key = measured.setting, measured.task or cell.task, canonical(list(cell.place)), measured.measure
         if key not in best or measured.spread.mean > best[key].spread.mean:
             best[key] = measured
@@ -95,8 +105,8 @@ def _p(value: float) -> str:
     return f"= {value:.3f}" if value >= 0.001 else "< 0.001"
 
 
-def spread_lines(found: Measured) -> dict[str, Any]:
-    """The same of one measure of a cell, as lines of a name and a text."""
+def spread_lines(found: MeasureValues) -> dict[str, Any]:
+    """Returns the statistics of one measure of a cell, as lines of a name and a text."""
     spread: Spread = found.spread
     lines = [(f"Best of {spread.members}", _number(spread.best))]
     if found.published is not None:

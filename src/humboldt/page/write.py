@@ -1,4 +1,4 @@
-"""The page, by Jinja: one file that needs nothing else."""
+"""Writes the page with Jinja, as one self-contained file."""
 
 import base64
 import json
@@ -8,15 +8,16 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from humboldt.errors import UsageError, named_extras
+from humboldt.errors import named_extras
 from humboldt.page import charts
 from humboldt.page.content import Grid, Page, Part, Section
 from humboldt.report.figures import FAMILY, AnyFigure, Drawing, Figure
+from humboldt.storage.output import write_file
 
 
 @dataclass(frozen=True)
 class Inside:
-    """What the page shows of one kept member."""
+    """Content of the page about one kept member."""
 
     title: str
     lines: tuple[str, ...] = ()
@@ -26,7 +27,7 @@ class Inside:
 
 @dataclass
 class _Pictures:
-    """Figures of the page: each gets an id, and its specification goes into the page's data."""
+    """Assigns an id to each figure, and collects their specifications for the page's data."""
 
     specifications: dict[str, Any] = field(default_factory=dict)
     families: dict[str, None] = field(default_factory=dict)
@@ -40,7 +41,7 @@ class _Pictures:
         about = {"id": name, "name": f"{where}/{figure.name}", "title": figure.title, "about": figure.about}
         about |= {"alt": f"{figure.title}. {figure.about}", "left_out": figure.left_out, "svg": ""}
         if isinstance(figure, Drawing):
-            # As an image: what its styles say must not reach the page.
+            # As an image, so that its styles do not apply to the page.
             encoded = base64.b64encode(charts.drawing_svg(figure).encode()).decode()
             return {**about, "svg": f"data:image/svg+xml;base64,{encoded}"}
         self.families |= {row[FAMILY]: None for row in figure.rows if FAMILY in row}
@@ -49,20 +50,20 @@ class _Pictures:
 
 
 def _shortened(specification: dict[str, Any]) -> dict[str, Any]:
-    """The same with rows as columns, which are shorter; the page's script makes rows of them again."""
+    """Returns the specification with its rows stored by column, which is shorter; the page's script restores them."""
     values = specification["data"]["values"]
     columns = list(dict.fromkeys(column for row in values for column in row))
     return {**specification, "data": {"columns": columns, "rows": [[row.get(c) for c in columns] for row in values]}}
 
 
 def _spoken(figure: Figure) -> str:
-    """What a figure has, for who cannot see it."""
+    """Alt text of a figure."""
     names = [str(name) for name in figure.colours]
-    return f"{figure.y.title} by {figure.x.title}, for {', '.join(names[:12])}. The same numbers stand in the tables."
+    return f"{figure.y.title} by {figure.x.title}, for {', '.join(names[:12])}. The tables have the same numbers."
 
 
-def html(page: Page, inside: Sequence[Inside] = (), remarks: Sequence[str] = ()) -> str:
-    """The page as text."""
+def html(page: Page, inside: Sequence[Inside] = (), remarks: Sequence[str] = (), damage: Sequence[str] = ()) -> str:
+    """Returns the page as HTML. `remarks` are about saved members, `damage` about rows that the store left out."""
     with named_extras():
         import jinja2
         from markupsafe import Markup
@@ -72,18 +73,21 @@ def html(page: Page, inside: Sequence[Inside] = (), remarks: Sequence[str] = ())
         return files.joinpath(name).read_text(encoding="utf-8")
 
     pictures = _Pictures()
+    answers = [{**vars(part), "figure": pictures(part.figure, "bench")} for part in page.answers]
     sections = [_section(section, pictures) for section in page.sections]
     members = [
-        {**vars(one), "id": number, "figures": [pictures(figure, f"inside-{number}") for figure in one.figures]}
-        for number, one in enumerate(inside)
+        {**vars(member), "id": number, "figures": [pictures(figure, f"inside-{number}") for figure in member.figures]}
+        for number, member in enumerate(inside)
     ]
     data = {"figures": pictures.specifications, "provenance": page.provenance}
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     return environment.from_string(read("page.html")).render(
         page={**vars(page), "sections": sections},
+        answers=answers,
         families=list(pictures.families),
         inside=members,
         remarks=remarks,
+        damage=damage,
         style=Markup(read("page.css")),
         script=Markup(read("page.js")),
         scripts=Markup(charts.scripts().replace("</script", "<\\/script")) if pictures.specifications else "",
@@ -92,7 +96,7 @@ def html(page: Page, inside: Sequence[Inside] = (), remarks: Sequence[str] = ())
 
 
 def _harmless(text: str) -> str:
-    """JSON that cannot end the element it stands in."""
+    """Escapes JSON so that it cannot end the element that contains it."""
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
@@ -107,11 +111,5 @@ def _part(part: Part, number: int, suite: str, pictures: _Pictures) -> dict[str,
 
 
 def write(text: str, path: Path) -> None:
-    """Writes a page, whole or not at all."""
-    beside = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    except OSError as error:
-        raise UsageError(f"`{path}` cannot be written: {error}. Choose another file with --output.") from error
+    """Writes a page atomically."""
+    write_file(path, text, makes_folder=True)

@@ -1,4 +1,4 @@
-"""The papers' own tables, as printed. `NOTES.md` beside the files tells of their slips."""
+"""The tables of the papers, as printed. `NOTES.md` lists errors in the printed tables."""
 
 import csv
 from functools import cache
@@ -7,14 +7,14 @@ from importlib import resources
 
 @cache
 def rows(name: str) -> tuple[dict[str, str], ...]:
-    """The rows of one file, values as text exactly as printed: `rows("chomsky")`."""
+    """Returns the rows of one file, such as `rows("chomsky")`, with values as text exactly as printed."""
     text = resources.files(__name__).joinpath(f"{name}.csv").read_text(encoding="utf-8")
     return tuple(csv.DictReader(text.splitlines()))
 
 
 @cache
 def lookup(name: str, column: str, **criteria: str) -> str | None:
-    """The value of `column` in the row that matches all criteria; `None` where the paper has no such number.
+    """Returns the value of `column` in the row that matches all criteria; `None` if the paper has no such number.
 
     >>> lookup("chomsky", "value", paper_table="table_2", task="parity_check", architecture="rnn")
     '100.0'

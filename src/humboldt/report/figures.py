@@ -1,18 +1,18 @@
-"""Figures as data: what a suite says about a figure. Drawing them is the page's business (`humboldt.page`)."""
+"""Figures as data, made by suites and drawn by `humboldt.page`."""
 
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-MOST_ROWS = 5_000  # of a figure: more of them nobody can tell apart
-MODEL, FAMILY = "model", "family"  # the columns by which figures of a page are linked
+MOST_ROWS = 5_000  # of a figure: more cannot be distinguished
+MODEL, FAMILY = "model", "family"  # columns that link the figures of a page
 
 Row = Mapping[str, Any]
 
 
 class Kind(enum.Enum):
-    """How rows are drawn."""
+    """The way in which rows are drawn."""
 
     LINES = "lines"  # a line for each model, with a band from `low` to `high` where rows have them
     POINTS = "points"  # a point for each member beside the others of its category; a bar where rows have `published`
@@ -23,7 +23,7 @@ class Kind(enum.Enum):
 
 @dataclass(frozen=True)
 class Axis:
-    """A column of the rows along an axis. `order` is that of its categories, where it has some."""
+    """A column of the rows along an axis. `order` is the order of its categories, if it has categories."""
 
     column: str
     title: str
@@ -33,17 +33,17 @@ class Axis:
     order: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Figure:
     """One figure.
 
     - `name`: for `humboldt plot`, after the name of its suite: `chomsky/lengths`.
-    - `about`: what it shows, and which figure of the paper that is.
-    - `rows`: plain values. `model` and `family` are the columns by which figures are linked.
-    - `colour`: the column that is told by colour; its values in the `order` given, others as they come. `panel`: the
+    - `about`: caption, with the corresponding figure of the paper.
+    - `rows`: plain values. The columns `model` and `family` link figures.
+    - `colour`: the column shown by colour; values in the given `order`, others in the order of the rows. `panel`: the
       column with a panel for each of its values.
-    - `shaded`: a range of x, with what it is called: the lengths of training, say.
-    - `rules`: heights with what they are called: chance, say. `left_out`: what is not shown, in words.
+    - `shaded`: a range of x with its label, for example the lengths of training.
+    - `rules`: horizontal lines with their labels, for example chance. `left_out`: a remark on omitted data.
     """
 
     name: str
@@ -63,14 +63,14 @@ class Figure:
 
     @property
     def colours(self) -> list[Any]:
-        """The values that are told by colour, in order."""
-        found = dict.fromkeys(row[self.colour] for row in self.rows if self.colour in row)
-        return [*(name for name in self.order if name in found), *(name for name in found if name not in self.order)]
+        """The values of the column shown by colour, in order."""
+        names = dict.fromkeys(row[self.colour] for row in self.rows if self.colour in row)
+        return [*(name for name in self.order if name in names), *(name for name in names if name not in self.order)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """A figure that is drawn from a description of its own: a network, as `humboldt.mdl` writes it."""
+    """A drawing of a network, from the description that `humboldt.mdl` writes."""
 
     name: str
     title: str

@@ -14,11 +14,12 @@ from typing import Any
 from humboldt.errors import UsageError, named_extras
 
 NOTES_WIDTH = 120  # columns of the notes below a table, at most
+NOTHING = "–"  # printed for a number that does not exist
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Record:
-    """One number with its company: the flat form of `--json`."""
+    """One row of `--json` output."""
 
     suite: str
     task: str
@@ -31,64 +32,79 @@ class Record:
     published: float | str | None
 
 
-class Number(str):
-    """Text of a table that knows what it shows.
+@dataclass(frozen=True, kw_only=True)
+class TableCell:
+    """A number in a table.
 
-    - `cell`: the key of the cell that it is about, from which all that is known about it can be found.
-    - `value`, `published`: ours and the paper's, in the unit of the table; `scale` is the range that values can have,
-      against which a difference is large or small. Without a `published` value there is no counterpart.
-    - `is_solved`: whether it counts as success, where the paper has such a mark.
+    - `value`: in the unit of the table. A text if it is not known exactly, as the B-index `<1`; `None` is shown as `–`.
+    - `form`: format specification of `value` and `deviation`, for example `.1f`.
+    - `deviation`: standard deviation, shown after `±`. `mark`: text shown after the number, for example `*`.
+    - `cell`: key of the cell of results that the number is about; empty for all other numbers, for example a chance
+      level or a published number in a column of its own.
+    - `published`: the paper's number for the same cell, in the same unit; `None` if the paper has none. `scale`: the
+      range of possible values, against which a difference to `published` is large or small.
+    - `is_solved`: whether the number counts as success, if the paper defines success.
+
+    >>> TableCell(value=98.25, form=".1f", deviation=0.5).text, TableCell(value=7).text, TableCell().text
+    ('98.2 ± 0.5', '7', '–')
     """
 
-    cell: str
-    value: float | str | None
-    published: float | str | None
-    scale: float
-    is_solved: bool
+    value: float | str | None = None
+    form: str = ""
+    deviation: float | None = None
+    mark: str = ""
+    cell: str = ""
+    published: float | str | None = None
+    scale: float = 1.0
+    is_solved: bool = False
 
-    def __new__(
-        cls,
-        text: str,
-        *,
-        cell: str,
-        value: float | str | None,
-        published: float | str | None = None,
-        scale: float = 1.0,
-        is_solved: bool = False,
-    ) -> "Number":
-        number = super().__new__(cls, text)
-        number.cell, number.value, number.published = cell, value, published
-        number.scale, number.is_solved = scale, is_solved
-        return number
+    @property
+    def text(self) -> str:
+        """The number as tables print it."""
+        if self.value is None:
+            return NOTHING
+        number = self.value if isinstance(self.value, str) else format(self.value, self.form)
+        deviation = "" if self.deviation is None else f" ± {self.deviation:{self.form}}"
+        return f"{number}{deviation}{self.mark}"
 
 
-class Missing(str):
-    """Text of a table for a place that has no results yet."""
+@dataclass(frozen=True)
+class MissingCell:
+    """A place in a table for which a task and a model have no results yet."""
 
     task: str
     model: str
 
-    def __new__(cls, text: str, *, task: str, model: str) -> "Missing":
-        missing = super().__new__(cls, text)
-        missing.task, missing.model = task, model
-        return missing
+    @property
+    def text(self) -> str:
+        """The place as tables print it."""
+        return NOTHING
+
+
+TableEntry = str | TableCell | MissingCell
+"""One place in a row of a table; texts are labels, lists and words."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table as the paper lays it out, with rows of text and notes below."""
+    """A table in the layout of a paper, with notes below."""
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[TableEntry, ...], ...]
     notes: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[tuple[str, ...], ...]:
+        """The rows as printed texts."""
+        return tuple(tuple(entry if isinstance(entry, str) else entry.text for entry in row) for row in self.rows)
 
 
 def as_text(tables: Sequence[Table], *, width: int | None = None) -> str:
-    """Aligned text. Columns named `paper` are the published numbers.
+    """Returns tables as aligned text. Columns named `paper` hold the published numbers.
 
-    A table that is wider than `width` (by default that of the terminal, if stdout is one) is printed in parts. Files
-    get the whole table.
+    A table that is wider than `width` (by default the width of the terminal, if stdout is one) is printed in parts.
+    Files get the whole table.
     """
     if width is None and sys.stdout.isatty():
         width = shutil.get_terminal_size().columns
@@ -96,29 +112,38 @@ def as_text(tables: Sequence[Table], *, width: int | None = None) -> str:
 
 
 def _block(table: Table, width: int | None) -> str:
-    grid = [table.columns, *table.rows]
-    widths = [max(len(row[i]) for row in grid) for i in range(len(table.columns))]
-    numeric = [all(_is_number(row[i]) for row in table.rows) for i in range(len(table.columns))]
+    texts = table.texts
+    widths = [max(len(row[i]) for row in [table.columns, *texts]) for i in range(len(table.columns))]
+    to_right = [all(_is_single_number(row[i]) for row in table.rows) for i in range(len(table.columns))]
 
     def line(row: Sequence[str], places: Sequence[int]) -> str:
-        cells = (row[i].rjust(widths[i]) if numeric[i] else row[i].ljust(widths[i]) for i in places)
-        return "  ".join(cells).rstrip()
+        padded = (row[i].rjust(widths[i]) if to_right[i] else row[i].ljust(widths[i]) for i in places)
+        return "  ".join(padded).rstrip()
 
     lines = [table.title]
     rule = ""
     for places in _parts(table, widths, width):
         rule = "─" * (sum(widths[i] for i in places) + 2 * (len(places) - 1))
-        lines += [rule, line(table.columns, places), rule, *(line(row, places) for row in table.rows)]
+        lines += [rule, line(table.columns, places), rule, *(line(row, places) for row in texts)]
     notes = [textwrap.fill(note, min(width or NOTES_WIDTH, NOTES_WIDTH)) for note in table.notes]
     return "\n".join([*lines, rule, *notes])
 
 
+def _is_single_number(entry: TableEntry) -> bool:
+    """Returns whether an entry is aligned to the right. Numbers with deviations have no common decimal place."""
+    return not isinstance(entry, str) and not (isinstance(entry, TableCell) and entry.deviation is not None)
+
+
+def _is_result(entry: TableEntry) -> bool:
+    """Returns whether an entry belongs to a cell of results, and does not only describe its row."""
+    return isinstance(entry, MissingCell) or (isinstance(entry, TableCell) and bool(entry.cell))
+
+
 def _parts(table: Table, widths: Sequence[int], width: int | None) -> list[list[int]]:
-    """The columns of each part of a table. Every part begins with the columns that say what a row is; the paper's
+    """Returns the columns of each part of a table. Every part begins with the columns that describe a row; published
     numbers stay beside ours."""
     count = len(table.columns)
-    texts = [i for i in range(count) if not any(isinstance(row[i], Number | Missing) for row in table.rows)]
-    first = next((i for i in range(count) if i not in texts), count)  # the first column of results
+    first = next((i for i in range(count) if any(_is_result(row[i]) for row in table.rows)), count)
     if width is None or first == count or sum(widths) + 2 * (count - 1) <= width:
         return [list(range(count))]
     parts: list[list[int]] = []
@@ -137,7 +162,7 @@ def _parts(table: Table, widths: Sequence[int], width: int | None) -> list[list[
 
 
 def as_csv(records: Sequence[Mapping[str, Any]]) -> str:
-    """Records as CSV with a header."""
+    """Returns records as CSV with a header."""
     if not records:
         return ""
     text = io.StringIO()
@@ -148,22 +173,14 @@ def as_csv(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def as_json(records: Sequence[Mapping[str, Any]]) -> str:
-    """Records as one JSON array, a record per line."""
+    """Returns records as one JSON array, one record per line."""
     return "[" + ",\n ".join(json.dumps(record, ensure_ascii=False) for record in records) + "]\n"
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text.strip("* <").replace("–", "0"))
-    except ValueError:
-        return False
-    return True
-
-
 def write_records(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
-    """Writes flat records to a file, in the form that its ending says: `.csv`, `.json` or `.parquet`."""
+    """Writes flat records to a file. The extension chooses the format: `.csv`, `.json` or `.parquet`."""
     if path.suffix not in (".csv", ".json", ".parquet"):
-        raise UsageError(f"--output {path}: the ending says the form, and is none of .csv, .json, .parquet.")
+        raise UsageError(f"--output {path}: unsupported extension; use .csv, .json or .parquet.")
     try:
         if path.suffix == ".parquet":
             with named_extras():

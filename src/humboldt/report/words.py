@@ -1,10 +1,23 @@
-"""Numbers as people say them."""
+"""Formats numbers for people, and text for terminals."""
 
+import re
 from collections.abc import Iterable
+
+#: Control characters except tabs and line ends, and marks that change the direction of writing.
+_HARMFUL = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069]|\\r(?!\\n)")
+
+
+def printable(text: str) -> str:
+    r"""Returns text with control characters escaped, as in JSON.
+
+    >>> print(printable("a \x1b[31mred\x1b[0m name"))
+    a \u001b[31mred\u001b[0m name
+    """
+    return _HARMFUL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def counted(numbers: int | Iterable[int], noun: str) -> str:
-    """A number of things, or several numbers that are all meant.
+    """Returns a number with its noun, or several numbers joined by "or".
 
     >>> counted(1, "member"), counted(1200, "member"), counted({30, 9}, "member")
     ('1 member', '1,200 members', '9 or 30 members')
@@ -15,7 +28,7 @@ def counted(numbers: int | Iterable[int], noun: str) -> str:
 
 
 def gigabytes(count: float) -> str:
-    """Bytes for people.
+    """Returns a number of bytes as text.
 
     >>> gigabytes(24e9), gigabytes(3e6), gigabytes(4e15)
     ('24.0 GB', '0.1 GB', '4,000,000 GB')
@@ -25,7 +38,7 @@ def gigabytes(count: float) -> str:
 
 
 def file_size(count: int) -> str:
-    """Bytes of files for people.
+    """Returns the size of a file as text.
 
     >>> file_size(3), file_size(4096), file_size(2_500_000), file_size(31_000_000_000)
     ('1 kB', '4 kB', '2.5 MB', '31.0 GB')
@@ -36,7 +49,7 @@ def file_size(count: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds for people.
+    """Returns seconds as text.
 
     >>> duration(0.4), duration(75), duration(7300), duration(200000)
     ('1 s', '1 min 15 s', '2 h 1 min', '2 d 7 h')

@@ -1,6 +1,6 @@
-"""One paper each: its tasks, models, protocol, presets and table layout, in a folder of its own.
+"""Suites: one folder for each paper, with its tasks, models, protocol, presets and table layout.
 
-What every suite does is in `base`. None of it imports JAX or torch: engines train.
+The interface of a suite is in `base`. Suites import neither JAX nor torch; engines do the training.
 """
 
 from typing import TYPE_CHECKING

@@ -1,25 +1,26 @@
-"""Which results compete for one place in a table, and under which heading: from stored settings, never from a label."""
+"""Groups results into the cells of tables, by stored settings and never by a label."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from humboldt.core.identity import Member, Training, canonical, short_hash
+from humboldt.core.results import Result, Scores, State
 from humboldt.errors import HumboldtError
-from humboldt.identity import Member, Training, canonical, short_hash
 from humboldt.measures.statistics import Spread, spread
-from humboldt.report.tables import Table
-from humboldt.results import Result, Scores, State
-from humboldt.settings import plain, words
+from humboldt.report.tables import Table, TableCell, TableEntry
+from humboldt.settings import fields, plain, words
+from humboldt.suites import catalogue, plans, resolving
 
 if TYPE_CHECKING:
     from humboldt.suites.base import AbstractSuite
 
 
 @dataclass(frozen=True)
-class Heading:
-    """The preset that results belong to, and in which settings they differ from it: in words, which tell headings
-    apart, and as values."""
+class SettingGroup:
+    """The preset that results belong to, and the settings in which they differ from it: as text, which is compared,
+    and as values."""
 
     preset: str
     changes: tuple[tuple[str, str], ...]
@@ -27,21 +28,21 @@ class Heading:
 
     def __str__(self) -> str:
         """
-        >>> print(Heading("quick", (("steps", "100"),)))
+        >>> print(SettingGroup("quick", (("steps", "100"),)))
         quick, steps=100
         """
         return ", ".join([self.preset, *(f"{key}={value}" for key, value in self.changes)])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Cell:
     """All results that compete for one place in a table.
 
-    `place` is what beside task and model tells places apart; `scores` holds one entry for each training.
+    `place` distinguishes cells of one task and model; `scores` holds one entry for each training.
     """
 
     suite: str
-    heading: Heading
+    heading: SettingGroup
     task: str
     model: str
     place: tuple[Any, ...]
@@ -49,17 +50,17 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """Tells it from all other cells."""
+        """Unique key of this cell."""
         where = [self.suite, str(self.heading), self.task, self.model, list(self.place)]
         return short_hash([*where, self.scores[0].evaluation.name])
 
     @property
     def results(self) -> list[Result]:
-        """Every member, whatever became of it."""
+        """The results of all members, in any state."""
         return [result for scores in self.scores for result in scores.results]
 
     def finished(self, measure: str) -> list[tuple[float, Training, Result]]:
-        """Every member that has the measure, with its value and its training."""
+        """Returns the value, training and result of every finished member that has the measure."""
         return [
             (result.measures[measure], scores.training, result)
             for scores in self.scores
@@ -68,32 +69,34 @@ class Cell:
         ]
 
     def count(self, state: State) -> int:
-        """How many members ended so."""
+        """Returns the number of members in a state."""
         return sum(result.state is state for result in self.results)
 
-    def without_score(self) -> str:
-        """What stands in a table where no member has a score."""
+    def without_score(self) -> TableEntry:
+        """Returns the entry of a table for a cell without scores."""
+        if self.count(State.DIVERGED) == len(self.results) > 1:
+            return "all diverged"
         counts = {state.value: self.count(state) for state in (State.DIVERGED, State.FAILED)}
-        return ", ".join(name for name, count in counts.items() if count) or "–"
+        return ", ".join(name for name, count in counts.items() if count) or TableCell()
 
     def members(self) -> list[Member]:
-        """All members."""
+        """Returns all members."""
         return [result.member for result in self.results]
 
     def swept(self, training: Training) -> dict[str, Any]:
-        """One training's values of what differs between the trainings of the cell."""
+        """Returns a training's values of the settings in which the trainings of the cell differ."""
         flat = [scores.training.flat for scores in self.scores]
-        return {key: value for key, value in training.flat.items() if any(one.get(key) != value for one in flat)}
+        return {key: value for key, value in training.flat.items() if any(each.get(key) != value for each in flat)}
 
 
-@dataclass(frozen=True)
-class Measured:
-    """What the members of a cell have of one measure, in the unit of the tables; more is better.
+@dataclass(frozen=True, kw_only=True)
+class MeasureValues:
+    """The values of one measure for the members of a cell, in the unit of the tables; higher is better.
 
-    - `setting`: as the records have it.
-    - `is_solved`: which values count as success, where the paper says so.
-    - `published`: the paper's number, which is its best or, with `is_mean`, its mean.
-    - `scale`: the range that values can have. `task`: as the records call it, where that is not the cell's.
+    - `setting`: as in the records.
+    - `is_solved`: whether a value counts as success, if the paper defines success.
+    - `published`: the paper's number: its best or, with `is_mean`, its mean.
+    - `scale`: the range of possible values. `task`: the name in the records, if it is not the cell's task.
     """
 
     measure: str
@@ -112,11 +115,11 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Glance:
-    """A model in one suite, in a word: for the overview of a page.
+class OverviewEntry:
+    """One-line summary of a model's cells in one suite, for the overview of a page.
 
-    - `text`: the headline. `about`: what it counts, and of which cells.
-    - `bars`: for the small picture, numbers from 0 to 1 with what each is.
+    - `text`: the headline. `about`: how it is counted, and over which cells.
+    - `bars`: numbers from 0 to 1 with a label each, for a small bar chart.
     """
 
     text: str
@@ -126,11 +129,11 @@ class Glance:
 
 @dataclass(frozen=True)
 class Sorted:
-    """The results of one suite: cells by heading, and what no table can show."""
+    """The results of one suite: cells by heading, and results that no table of the paper can show."""
 
-    cells: dict[Heading, list[Cell]]
+    cells: dict[SettingGroup, list[Cell]]
     superseded: list[Scores]  # of earlier versions of a task, model or measure: they never compete
-    unknown: list[tuple[Scores, str]]  # with what is not known
+    unknown: list[tuple[Scores, str]]  # each with the reason
 
 
 def sort_results(suite: "AbstractSuite", results: Sequence[Scores]) -> Sorted:
@@ -138,8 +141,8 @@ def sort_results(suite: "AbstractSuite", results: Sequence[Scores]) -> Sorted:
     current, superseded, unknown = [], [], []
     for scores in results:
         try:
-            suite.restore(scores.training, scores.evaluation)
-            if suite.is_current(scores.training, scores.evaluation):
+            resolving.resolve(suite, scores.training, scores.evaluation)
+            if resolving.is_current(suite, scores.training, scores.evaluation):
                 current.append((scores, heading_of(suite, scores)))
             else:
                 superseded.append(scores)
@@ -148,66 +151,81 @@ def sort_results(suite: "AbstractSuite", results: Sequence[Scores]) -> Sorted:
     return Sorted(_grouped(suite, current), superseded, unknown)
 
 
-def cells_of(suite: "AbstractSuite", results: Sequence[Scores]) -> dict[Heading, list[Cell]]:
-    """Results that compete with each other, whether or not they are of today's versions."""
+def cells_of(suite: "AbstractSuite", results: Sequence[Scores]) -> dict[SettingGroup, list[Cell]]:
+    """Groups results into cells, whether or not they are of the current versions."""
     return _grouped(suite, [(scores, heading_of(suite, scores)) for scores in results])
 
 
-def _grouped(suite: "AbstractSuite", results: Sequence[tuple[Scores, Heading]]) -> dict[Heading, list[Cell]]:
-    """Cells by heading, tasks and models in the suite's order."""
+def _grouped(suite: "AbstractSuite", results: Sequence[tuple[Scores, SettingGroup]]) -> dict[SettingGroup, list[Cell]]:
+    """Returns cells by heading, tasks and models in the suite's order."""
     groups: dict[tuple[Any, ...], list[Scores]] = {}
-    headings: dict[str, Heading] = {}
+    headings: dict[str, SettingGroup] = {}
     for scores, heading in results:
         training, evaluation = scores.training, scores.evaluation
         headings[str(heading)] = heading
-        place = suite.place(training, evaluation)
+        place = suite.presentation.place(training, evaluation)
         key = (str(heading), evaluation.name, training.task, training.model, canonical(list(place)))
         groups.setdefault(key, []).append(scores)
-    order_of_tasks, order_of_models = suite.tasks(), order_of(suite, [scores for scores, _ in results])
-    cells: dict[Heading, list[Cell]] = {}
+    order_of_tasks, order_of_models = catalogue.tasks(suite), order_of(suite, [scores for scores, _ in results])
+    cells: dict[SettingGroup, list[Cell]] = {}
     for (title, _, task, model, _), competing in groups.items():
-        heading, place = headings[title], suite.place(competing[0].training, competing[0].evaluation)
-        cells.setdefault(heading, []).append(Cell(suite.name, heading, task, model, place, tuple(competing)))
+        heading, place = headings[title], suite.presentation.place(competing[0].training, competing[0].evaluation)
+        cell = Cell(suite=suite.name, heading=heading, task=task, model=model, place=place, scores=tuple(competing))
+        cells.setdefault(heading, []).append(cell)
     for under_heading in cells.values():
         under_heading.sort(key=lambda c: (order_of_tasks.index(c.task), c.place, order_of_models.index(c.model)))
     return cells
 
 
 def order_of(suite: "AbstractSuite", results: "Sequence[Scores] | Sequence[Cell]") -> list[str]:
-    """Models in the order of tables: the suite's own, then those that were trained elsewhere, by name."""
-    named = {one.training.model if isinstance(one, Scores) else one.model for one in results}
-    known = suite.models()
+    """Returns models in the order of tables: the suite's models, then models from outside by name."""
+    named = {item.training.model if isinstance(item, Scores) else item.model for item in results}
+    known = catalogue.models(suite)
     return [*known, *sorted(named - set(known))]
 
 
-def heading_of(suite: "AbstractSuite", scores: Scores) -> Heading:
-    """The preset that explains most of the settings, and what it leaves unexplained, in the order of names."""
+def heading_of(suite: "AbstractSuite", scores: Scores) -> SettingGroup:
+    """Returns the preset that agrees with most settings, and the settings that differ from it, by name."""
     flat = {**scores.training.flat, **scores.evaluation.setting}
-    told = suite.told_by(scores.training)
-    sweep = suite.sweep(scores.training.task, suite.contender(scores.training.model))
-    best: Heading | None = None
+    shown = {*suite.presentation.shown, *suite.presentation.shown_of(scores.training)}
+    sweep = suite.sweep(scores.training.task, catalogue.contender(suite, scores.training.model))
+    best: SettingGroup | None = None
+    is_contender = scores.training.model in suite.contenders
     for preset in sorted(suite.presets, key=lambda name: name != "paper"):
-        expected = suite.expected(scores.training.task, scores.training.model, preset, scores.evaluation.name)
+        if is_contender and suite.presets[preset].models is not None:
+            continue  # the preset is for other models
+        expected = plans.expected(suite, scores.training.task, scores.training.model, preset, scores.evaluation.name)
         changes = []
         for key, value in sorted(flat.items()):
-            allowed = [*(one.get(key) for one in expected), *map(plain, sweep.get(key, ()))]
-            if key not in told and value not in allowed:
+            allowed = [*(settings.get(key) for settings in expected), *map(plain, sweep.get(key, ()))]
+            if key not in shown and value not in allowed:
                 changes.append((key, words(value).replace(", ", ",")))
+        changes += _missing(suite, scores.training, flat, expected)
         if best is None or len(changes) < len(best.changes):
-            best = Heading(preset, tuple(changes), {key: flat[key] for key, _ in changes})
+            best = SettingGroup(preset, tuple(changes), {key: flat[key] for key, _ in changes if key in flat})
     assert best is not None
     return best
 
 
+def _missing(
+    suite: "AbstractSuite", training: Training, flat: Mapping[str, Any], expected: Sequence[Mapping[str, Any]]
+) -> list[tuple[str, str]]:
+    """Returns settings that a preset changes and that are not stored, since they were added later, with defaults."""
+    keys = [key for key in (expected[0] if expected else ()) if key not in flat and all(key in e for e in expected)]
+    classes = catalogue.settings_classes(suite, training.task, training.model) if keys else ()
+    defaults = {f.stored_name: f.default for cls in classes for f in fields(cls) if f.added_later}
+    return [(key, words(defaults[key]).replace(", ", ",")) for key in keys if key in defaults]
+
+
 def plain_table(title: str, results: Sequence[Scores], remarks: Sequence[str] = ()) -> Table:
-    """Results that fit no table of a paper: one row for each training, measures as they are."""
+    """Returns a table for results that fit no table of a paper: one row for each training, raw measures."""
     measures = sorted({name for scores in results for result in scores.results for name in result.measures})
     rows = []
     for scores in results:
         training, done = scores.training, [r for r in scores.results if r.state is State.FINISHED]
         best = [max((r.measures[m] for r in done if m in r.measures), default=None) for m in measures]
         versions = " ".join(f"{key} {value}" for key, value in sorted(training.versions.items()))
-        row = (training.task, training.model, versions, str(len(scores.results)))
-        rows.append((*row, *("–" if value is None else f"{value:.4g}" for value in best)))
+        row = (training.task, training.model, versions, TableCell(value=len(scores.results)))
+        rows.append((*row, *(TableCell(value=value, form=".4g") for value in best)))
     columns = ("Task", "Model", "Versions", "Members", *(f"best {name}" for name in measures))
     return Table(title, columns, tuple(rows), tuple(remarks))

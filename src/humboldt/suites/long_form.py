@@ -4,14 +4,14 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from humboldt.results import Result, Scores
+from humboldt.core.results import Result, Scores
 
-AXES = ("steps", "lengths", "epochs")  # what the points of a curve are counted in
+AXES = ("steps", "lengths", "epochs")  # names of the x values of a curve
 
 
 def member_rows(results: Iterable[Scores]) -> list[dict[str, Any]]:
-    """One row for each member under each evaluation: what it is, how it ended, and all that was measured. All rows have
-    the same columns; `None` is for what a member does not have."""
+    """Returns one row for each member and evaluation: identity, final state, and all measures. All rows have the same
+    columns; values that a member does not have are `None`."""
     rows = []
     for scores in results:
         for result in scores.results:
@@ -22,7 +22,7 @@ def member_rows(results: Iterable[Scores]) -> list[dict[str, Any]]:
 
 
 def curve_rows(results: Iterable[Scores]) -> list[dict[str, Any]]:
-    """One row for each point of each curve of each member: accuracy by length, training by step."""
+    """Returns one row for each point of each curve of each member: accuracy by length, training by step."""
     return [
         {**_about(scores), "member": json.dumps(dict(result.member), sort_keys=True), **point}
         for scores in results

@@ -1,4 +1,4 @@
-"""Figures that several suites have."""
+"""Figures shared by several suites."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,35 +7,36 @@ import numpy as np
 
 from humboldt.report.figures import FAMILY, MODEL, MOST_ROWS, AnyFigure, Axis, Figure, Kind, Row
 from humboldt.settings import words
-from humboldt.suites.cells import Cell, Measured
+from humboldt.suites import catalogue
+from humboldt.suites.cells import Cell, MeasureValues
 
 if TYPE_CHECKING:
     from humboldt.suites.base import AbstractSuite
 
 DIGITS = 4  # of a member's number in a figure
-MOST_CLOUD = 2_000  # members in a cloud; of more, the best, the worst and others at equal distances are shown
+MOST_CLOUD = 2_000  # members in a cloud; of more, the best, the worst and evenly spaced others are shown
 
 
 def named(suite: "AbstractSuite", model: str) -> dict[str, str]:
-    """The columns that tell a row's model."""
-    return {MODEL: suite.contender(model).title, FAMILY: suite.family(model)}
+    """Returns the columns with the model and family of a row."""
+    return {MODEL: catalogue.contender(suite, model).title, FAMILY: catalogue.family(suite, model)}
 
 
-def member_rows(suite: "AbstractSuite", cell: Cell, found: Measured, place: str) -> list[dict[str, Any]]:
-    """A row for each member of a cell, for a cloud; `found` is what was measured of them."""
+def member_rows(suite: "AbstractSuite", cell: Cell, found: MeasureValues, place: str) -> list[dict[str, Any]]:
+    """Returns a row for each member of a cell, for a cloud of the values in `found`."""
     about: dict[str, Any] = {**named(suite, cell.model), "place": place, "of": len(found.values)}
     about |= {} if found.published is None else {"published": found.published}
     return [{**about, "value": round(value, DIGITS)} for value in found.values]
 
 
 def clouds(suite: "AbstractSuite", cells: Sequence[Cell]) -> list[AnyFigure]:
-    """Every member, in the place of the maximum alone: one figure for each measure."""
+    """Returns one figure for each measure, with a point for every member."""
     rows: dict[str, list[dict[str, Any]]] = {}
     for cell in cells:
         place = ", ".join([cell.task, *map(words, cell.place)]) if cell.place else cell.task
-        for found in suite.measured(cell):
-            rows.setdefault(found.measure, []).extend(member_rows(suite, cell, found, place))
-    return [cloud(measure, found) for measure, found in rows.items()]
+        for values in suite.presentation.measured(cell):
+            rows.setdefault(values.measure, []).extend(member_rows(suite, cell, values, place))
+    return [cloud(measure, of_measure) for measure, of_measure in rows.items()]
 
 
 def cloud(
@@ -48,7 +49,7 @@ def cloud(
     rules: tuple[tuple[float, str], ...] = (),
     domain: tuple[float, float] | None = None,
 ) -> Figure:
-    """A point for each row, by `place`."""
+    """Returns a figure with a point for each row, by `place`."""
     places = tuple(dict.fromkeys(row["place"] for row in rows))
     shown, left_out = thinned(rows)
     printed = " A bar is the paper's number." if any("published" in row for row in rows) else ""
@@ -66,7 +67,7 @@ def cloud(
 
 
 def thinned(rows: Sequence[Row]) -> tuple[list[Row], str]:
-    """At most `MOST_CLOUD` rows: best and worst of each group stay, of the others equally many are left out."""
+    """Returns at most `MOST_CLOUD` rows, with the best and worst of each group, and a remark on the omitted ones."""
     if len(rows) <= MOST_CLOUD:
         return list(rows), ""
     groups: dict[tuple[Any, ...], list[Row]] = {}
@@ -83,29 +84,35 @@ def thinned(rows: Sequence[Row]) -> tuple[list[Row], str]:
 
 
 Curve = tuple[Sequence[float], Sequence[float]]
-"""Places and heights."""
+"""The x values and the y values of a curve."""
 
 
 def best_and_band(curves: Sequence[tuple[float, Curve]]) -> Iterable[dict[str, float]]:
-    """The curve of the best member, and the middle half of all members at each place. Curves come with how good their
-    member is; places that the best one lacks are left out."""
-    _, best = max(curves, key=lambda found: found[0])
+    """Yields the curve of the best member and the quartiles of all members, at the x values of the best member. Each
+    curve comes with the score of its member."""
+    _, best = max(curves, key=lambda scored: scored[0])
     by_place: dict[float, list[float]] = {}
     for _, (places, heights) in curves:
         for place, height in zip(places, heights, strict=True):
             by_place.setdefault(place, []).append(height)
     groups = [by_place[place] for place in best[0]]
-    if len({len(group) for group in groups}) == 1:  # as always, but for members that were scored differently
+    if len({len(group) for group in groups}) == 1:  # always, unless members were scored differently
         quartiles = np.percentile(groups, [25, 50, 75], axis=1).T
     else:
         quartiles = np.array([np.percentile(group, [25, 50, 75]) for group in groups])
     for place, height, (low, median, high), group in zip(*best, quartiles.round(4).tolist(), groups, strict=True):
-        about = {"x": place, "best": round(float(height), 4), "low": low, "median": median, "high": high}
-        yield {**about, "members": len(group)}
+        yield {
+            "x": place,
+            "best": round(float(height), 4),
+            "low": low,
+            "median": median,
+            "high": high,
+            "members": len(group),
+        }
 
 
 def mean_and_interval(values: Mapping[Any, Sequence[float]]) -> Iterable[dict[str, Any]]:
-    """The mean of each group with its interval by bootstrap."""
+    """Yields the mean of each group with its bootstrap interval."""
     from humboldt.measures.statistics import bootstrap
 
     for key, group in values.items():

@@ -1,1 +1,1 @@
-"""Training: engines behind one seam (`base`). Knows models and batches, no suites."""
+"""Engines that train models, behind one interface (`base`). Imports models and batches, but no suites."""

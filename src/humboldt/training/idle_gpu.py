@@ -1,9 +1,9 @@
-"""A GPU that stays idle is told, once: a study then takes much longer, and little else would say so."""
+"""Warns once if a GPU is present but not used."""
 
 import os
 from pathlib import Path
 
-from humboldt.events import AbstractSink, Warned
+from humboldt.core.events import AbstractSink, Warned
 
 # Where NVIDIA's driver shows them: a container may show its GPU in one place only.
 PLACES = {Path("/proc/driver/nvidia/gpus"): "*", Path("/dev"): "nvidia[0-9]*"}
@@ -11,7 +11,7 @@ _told: set[str] = set()
 
 
 def tell_of_idle_gpu(library: str, sink: AbstractSink) -> None:
-    """For work that `library` does on the processor, though the machine has a GPU and nobody asked for this."""
+    """Warns if `library` computes on the processor although the machine has a GPU, unless the user chose this."""
     asked_for = os.environ.get("JAX_PLATFORMS") or os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
     if library in _told or asked_for or not any(any(folder.glob(names)) for folder, names in PLACES.items()):
         return

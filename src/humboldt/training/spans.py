@@ -1,84 +1,99 @@
-"""What every engine that trains step by step does alike: the order of the work, and what is told of it. NumPy only."""
+"""Spans and calls of training, learning curves, and prefetching. NumPy only."""
 
 import queue
 import threading
 from collections.abc import Generator, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from humboldt.training.base import Outcome
 
-CURVE_POINTS = 200  # a million steps need not be a million numbers
+SPAN_STEPS = 100  # training steps of a point of the curve, and at most of a call of a stepper
+CURVE_POINTS = 200  # most points of a stored curve
 
 
 def spans(steps: int, most: int, milestones: Sequence[int] = ()) -> list[tuple[int, int]]:
-    """First and last step (excluded) of each point of a training's curve; none goes across a milestone.
+    """Returns first and last step (excluded) of each point of a training's curve; none goes across a milestone.
 
     >>> spans(250, 100, (120,))
     [(0, 100), (100, 120), (120, 220), (220, 250)]
     """
     ends = sorted({step for step in milestones if 0 < step < steps} | {steps})
-    found, first = [], 0
+    pairs, first = [], 0
     for end in ends:
         while first < end:
             last = min(first + most, end)
-            found.append((first, last))
+            pairs.append((first, last))
             first = last
-    return found
+    return pairs
 
 
 class Call(NamedTuple):
-    """Steps `first` to `last` (excluded) of span number `span`, which are done together."""
+    """Steps `first` to `last` (excluded) of span number `span`, which one group of members does without interruption.
+
+    `done` counts the steps of all groups up to the end of this call.
+    """
 
     span: int
+    group: int
     first: int
     last: int
+    done: int
 
 
-def calls(spans: Sequence[tuple[int, int]], most: int, done: int = 0) -> list[Call]:
-    """What is left of the spans after step `done`, in pieces of at most so many steps: between two there is a moment
-    to stop and to save.
+def calls(spans: Sequence[tuple[int, int]], most: int, *, groups: int = 1, done: int = 0) -> list[Call]:
+    """Returns the remaining calls after `done` steps, each of at most `most` steps; training can be stopped and saved
+    between two of them.
 
-    >>> calls([(0, 100), (100, 120)], 50, done=70)
-    [Call(span=0, first=70, last=100), Call(span=1, first=100, last=120)]
+    Groups of members take turns, a whole span each, so that all can be compared where a span ends.
+
+    >>> [call[:4] for call in calls([(0, 100), (100, 120)], 50, done=70)]
+    [(0, 0, 70, 100), (1, 0, 100, 120)]
+    >>> [call[:4] for call in calls([(0, 100), (100, 120)], 100, groups=2, done=100)]
+    [(0, 1, 0, 100), (1, 0, 100, 120), (1, 1, 100, 120)]
     """
-    return [
-        Call(index, first, min(first + most, last))
-        for index, (begin, last) in enumerate(spans)
-        for first in range(max(begin, done), last, most)
-    ]
+    left = []
+    for index, (begin, end) in enumerate(spans):
+        for group in range(groups):
+            before = groups * begin + group * (end - begin)  # steps of all groups before this group's turn
+            for first in range(begin + max(0, done - before), end, most):
+                last = min(first + most, end)
+                left.append(Call(index, group, first, last, before + last - begin))
+    return left
 
 
-class Trained(Protocol):
-    """What is known of members after training. Curves have shape `(member, span)`; `steps` says where each span ended,
-    `diverged_at` is -1 where all went well."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class History:
+    """The record of a finished training.
 
-    @property
-    def diverged_at(self) -> np.ndarray: ...
-    @property
-    def loss(self) -> np.ndarray: ...
-    @property
-    def accuracy(self) -> np.ndarray: ...
-    @property
-    def steps(self) -> np.ndarray: ...
-    @property
-    def milestones(self) -> tuple[Any, ...]: ...
+    - `diverged_at`: for each member the step whose loss or gradient was not finite, or -1.
+    - `loss`, `accuracy`: averages over spans of steps, shape `(member, span)`.
+    - `steps`: the step at which each span ended.
+    - `milestones`: the records of all milestones, in order.
+    """
+
+    diverged_at: np.ndarray
+    loss: np.ndarray
+    accuracy: np.ndarray
+    steps: np.ndarray
+    milestones: tuple[Any, ...]
 
 
-def outcome(trained: Trained, member: int) -> Outcome:
-    """How one member's training ended: its curve, and what the milestones say of it."""
+def outcome(trained: History, member: int) -> Outcome:
+    """Returns how one member's training ended, with its curve and its part of the milestones' records."""
     diverged_at = int(trained.diverged_at[member])
     detail: dict[str, Any] = {"training": curve(trained, member)}
-    if own := [record[member] for record in trained.milestones if isinstance(record, list)]:
-        detail["milestones"] = own
+    if records := [record[member] for record in trained.milestones if isinstance(record, list)]:
+        detail["milestones"] = records
     if diverged_at >= 0:
         return Outcome(diverged_at, {**detail, "diverged_at": diverged_at})
     return Outcome(None, detail)
 
 
-def curve(trained: Trained, member: int) -> dict[str, list[float | None]]:
-    """Loss and accuracy of one member over the steps of training: at most so many points, the last one among them."""
+def curve(trained: History, member: int) -> dict[str, list[float | None]]:
+    """Returns loss and accuracy of one member over training: at most `CURVE_POINTS` points, with the last one."""
     size = len(trained.steps)
     keep = sorted({round(x) for x in np.linspace(0, size - 1, min(size, CURVE_POINTS))})
 
@@ -90,14 +105,14 @@ def curve(trained: Trained, member: int) -> dict[str, list[float | None]]:
 
 
 def remark(loss: np.ndarray, accuracy: np.ndarray, diverged_at: np.ndarray) -> str:
-    """How the members that have not diverged are doing, for the progress line."""
+    """Returns mean loss and accuracy of the members that have not diverged, for the progress line."""
     alive = np.asarray(diverged_at) < 0
     means = [float(np.asarray(values)[alive].mean()) if alive.any() else float("nan") for values in (loss, accuracy)]
     return f"loss {means[0]:.3f}, accuracy {100 * means[1]:.1f}%"
 
 
 def prefetch(items: Iterator[Any], *, depth: int = 2) -> Generator[Any, None, None]:
-    """The same items, made ahead of time on a thread. An exception there is raised here."""
+    """Yields the same items, made ahead of time on a thread. An exception there is raised here."""
     ready: queue.Queue[tuple[bool, Any]] = queue.Queue(depth)
     stop = threading.Event()
 

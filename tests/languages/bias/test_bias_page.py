@@ -1,5 +1,6 @@
 """The page that defines the tasks and measures says what the code does."""
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,8 @@ def test_the_python_on_the_page_runs(registrations_undone: None):
     code = "\n".join(re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL))
     names: dict[str, Any] = {}
     exec(code, names)
-    score, report = names["score"], names["report"]
-    assert score.agreement.fitting == 1 and [each.share for each in score.agreement.rules] == [0.0, 1.0]
-    assert [each.nats for each in report.everyone.rules] == [1.5, 1.5]
+    agreement, report = names["agreement"], names["report"]
+    assert agreement.fitting == 1 and [each.share for each in agreement.rules] == [0.0, 1.0]
+    # Three outputs of one symbol and the end, each one of three that are equally likely.
+    assert [each.nats for each in report.everyone.rules] == pytest.approx([6 * math.log(3)] * 2)
     assert names["lengths"].nats.shape == (1, 2)

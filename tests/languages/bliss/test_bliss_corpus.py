@@ -152,7 +152,7 @@ def test_other_wrong_requests():
     language = get("an_bn")
     with pytest.raises(UsageError, match="A corpus of 0 strings is empty"):
         language.corpus(0, 1)
-    with pytest.raises(UsageError, match="Seed -1 is not one"):
+    with pytest.raises(UsageError, match="Seed -1 is not a seed"):
         language.corpus(1, -1)
     with pytest.raises(UsageError, match=r"p = 0.6 opens brackets faster .* Use p of at most 0.5"):
         get("dyck_1").corpus(10, 1, 0.6)

@@ -8,7 +8,7 @@ import pytest
 
 from humboldt.errors import UsageError
 from humboldt.languages.bliss import NAMES, Corpus, get
-from humboldt.languages.bliss._test_set import WrittenTestSet
+from humboldt.languages.bliss.parts.test_set import WrittenTestSet
 
 
 @pytest.mark.parametrize("name", NAMES)

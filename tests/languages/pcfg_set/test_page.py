@@ -7,6 +7,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs/pcfg_set.md").read_text()
 SEEDS = json.loads((ROOT / "reproductions/pcfg_set/corpus.json").read_text())
+FIRST_VERSION = json.loads((ROOT / "reproductions/pcfg_set/corpus_version_1.json").read_text())
+RELEASED = json.loads((ROOT / "reproductions/pcfg_set/released_items.json").read_text())
 
 
 def row(start: str) -> list[str]:
@@ -46,6 +48,41 @@ def test_lengths_depths_and_distances():
     assert {f"{r['distance_of_histograms']:.5f}" for r in SEEDS} == {row("distance of the joint histograms")[2]}
 
 
+def test_what_items_are_made_of():
+    columns = [RELEASED["summary"], SEEDS[0]["items"], FIRST_VERSION[0]["items"]]
+    for name, key, form in [
+        (f"variance of the number of unary functions, items of {n} functions", f"among_{n}", "{:.2f}") for n in (5, 8)
+    ] + [
+        ("items of nine functions or more", "nine_functions_or_more", "{:.1%}"),
+        ("functions of an item, mean", "functions", "{:.2f}"),
+        ("unary functions", "unary_functions", "{:.1%}"),
+        ("binary functions with two functions as arguments", "binary_with_two_functions", "{:.1%}"),
+        ("strings of two letters", "strings_of_two_letters", "{:.1%}"),
+    ]:
+        key = f"variance_of_unary_functions_{key}" if key.startswith("among") else key
+        assert row(name)[1:] == [form.format(column[key]) for column in columns], name
+    for name, key in {
+        "numbers of unary and binary functions": "functions",
+        "numbers of strings and of strings of two letters": "strings",
+        "function, place and argument": "children",
+        "arguments of binary functions": "shapes",
+        "outermost function": "roots",
+        "letters of a string": "string_lengths",
+    }.items():
+        for shown, column in zip(row(f"χ², {name}")[2:], columns[1:], strict=True):
+            test = column["against_released"][key]
+            p = f"p = {test['p']:.2g}" if test["p"] >= 1e-100 else "p < 1e-100"
+            assert shown == f"{test['chi_squared']:.0f} ({test['freedom']}), {p}"
+    for test in ("productivity", "systematicity"):
+        sizes = [f"{records[0]['sizes'][test][1]:,}" for records in (SEEDS, FIRST_VERSION)]
+        assert row(f"items of the {test} test")[2:] == sizes
+    assert min(test["p"] for record in SEEDS for test in record["items"]["against_released"].values()) > 0.05
+    shipped = json.loads((ROOT / "src/humboldt/languages/pcfg_set/naturalised.json").read_text())
+    low, high = shipped["early_interval"]
+    words = f"{shipped['early']} for each that was kept (95% interval {low} to {high}), "
+    assert words + f"{1000 * round(shipped['early'] * 97.203):,} in all" in " ".join(PAGE.split())
+
+
 def test_functions_before_and_after_substitution():
     cell = row("half of the occurrences become synonyms")[2]
     before = [value for r in SEEDS for value in r["items_with_function"].values()]
@@ -53,9 +90,12 @@ def test_functions_before_and_after_substitution():
         unit: [v for r in SEEDS for v in r["items_with_function_after_substitution"][unit].values()]
         for unit in ("occurrence", "item")
     }
-    assert f"{100 * min(before):.0f} to {100 * max(before):.0f}% before" in cell
-    assert f"{100 * min(after['occurrence']):.0f} to {100 * max(after['occurrence']):.0f}% after" in cell
-    assert f"{100 * min(after['item']):.0f} to {100 * max(after['item']):.0f}%" in cell
+
+    def span(values: list[float]) -> str:
+        return " to ".join(dict.fromkeys(f"{100 * value:.0f}" for value in (min(values), max(values)))) + "%"
+
+    assert f"{span(before)} before" in cell and f"{span(after['occurrence'])} after" in cell
+    assert f"half of the items: {span(after['item'])}" in cell
 
 
 def test_speed():

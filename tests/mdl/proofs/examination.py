@@ -15,7 +15,7 @@ import numpy as np
 from humboldt.languages.bliss import Measure, get
 from humboldt.mdl.proofs import Proved, Refuted, Unknown, prove
 from humboldt.mdl.proofs.described import described
-from humboldt.mdl.proofs.reals import Undecided
+from humboldt.mdl.proofs.geometry.reals import Undecided
 from humboldt.mdl.proofs.refute import Bound, Reader
 
 from .mutants import FOLDER, RIGHT, load, mutant

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from humboldt.mdl.proofs import Proved, prove
-from humboldt.mdl.proofs.blocks import BlockProver
 from humboldt.mdl.proofs.cells import TooManyCells
 from humboldt.mdl.proofs.described import described
-from humboldt.mdl.proofs.reals import Undecided
-from humboldt.mdl.proofs.simulation import START, Simulation
-from humboldt.mdl.proofs.walk import BlockWalk
+from humboldt.mdl.proofs.geometry.blocks import BlockProver
+from humboldt.mdl.proofs.geometry.reals import Undecided
+from humboldt.mdl.proofs.geometry.simulation import START, Simulation
+from humboldt.mdl.proofs.geometry.walk import BlockWalk
 
 from .mutants import RIGHT, load, mutant
 

@@ -7,9 +7,9 @@ import pytest
 
 from humboldt.languages.bliss import get
 from humboldt.mdl.proofs.described import described
-from humboldt.mdl.proofs.reals import Undecided
+from humboldt.mdl.proofs.geometry.reals import Undecided
+from humboldt.mdl.proofs.geometry.simulation import START, Simulation
 from humboldt.mdl.proofs.refute import Bound, Reader
-from humboldt.mdl.proofs.simulation import START, Simulation
 
 from .mutants import RIGHT, load, mutant
 

@@ -4,9 +4,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from humboldt.checkpoints import Checkpoints, read, write
 from humboldt.errors import Interrupted, UsageError
 from humboldt.mdl.search import Islands, Progress, SearchSettings, SearchState, search, start
+from humboldt.storage.checkpoints import Checkpoints, read, write
 
 from ..helpers import an_bn_grammar, sample, trie_of
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from humboldt.checkpoints import Checkpoints
 from humboldt.errors import Interrupted
 from humboldt.mdl import PAPER_ACTIVATIONS, description_length, published_networks
 from humboldt.mdl.machine_words import pack
 from humboldt.mdl.proofs import Proved, prove
 from humboldt.mdl.search import SearchSettings, SearchState, ShortestProved, search, start
 from humboldt.mdl.search.shortest_proved import is_wrong_far_out
+from humboldt.storage.checkpoints import Checkpoints
 
 from ..helpers import an_bn_grammar, sample, trie_of
 from ..proofs.mutants import load

@@ -7,9 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from humboldt.core.stepping import FromPrefixes
 from humboldt.errors import UsageError
 from humboldt.languages.bliss import NAMES, Measure, get
-from humboldt.measures.bliss import FromPrefixes, Oracle, Persistent, Uniform, evaluate
+from humboldt.measures.bliss import Oracle, Persistent, Uniform, evaluate
 from humboldt.models.stepping.jax_stepper import Padded
 
 DET, CAT = Measure.DETERMINISTIC, Measure.CATEGORICAL

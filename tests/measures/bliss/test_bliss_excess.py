@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from humboldt.core.stepping import FromPrefixes
 from humboldt.errors import UsageError
 from humboldt.languages.bliss import NAMES, get
-from humboldt.measures.bliss import FromPrefixes, Oracle, Uniform, evaluate, excess_cross_entropy
+from humboldt.measures.bliss import Oracle, Uniform, evaluate, excess_cross_entropy
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -69,7 +70,7 @@ def test_ruling_out_on_a_test_set():
 
 
 def test_wrong_input():
-    with pytest.raises(UsageError, match="smallest = 0 is no probability"):
+    with pytest.raises(UsageError, match="smallest = 0 is not a probability"):
         excess_cross_entropy(get("an_bn"), Uniform(3), smallest=0)
     with pytest.raises(UsageError, match="it must lie between 0 and 1"):
         excess_cross_entropy(get("an_bn"), Uniform(3), 2)

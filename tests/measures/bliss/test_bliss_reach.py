@@ -5,9 +5,10 @@ from typing import cast
 import numpy as np
 import pytest
 
+from humboldt.core.stepping import FromPrefixes
 from humboldt.errors import UsageError
 from humboldt.languages.bliss import AbstractDyck, get
-from humboldt.measures.bliss import FromPrefixes, Oracle, Reach, Uniform, accepts_each, reach
+from humboldt.measures.bliss import Oracle, Reach, Uniform, accepts_each, reach
 
 DYCK_1, DYCK_2 = cast(AbstractDyck, get("dyck_1")), cast(AbstractDyck, get("dyck_2"))
 

@@ -116,5 +116,5 @@ def test_the_authors_unrolled_evaluation():
 
 
 def test_a_model_that_loses_items():
-    with pytest.raises(UsageError, match="asked for 2 sources and gave 1 outputs"):
+    with pytest.raises(UsageError, match="given 2 sources and returned 1 outputs"):
         unroll(["copy A", "copy B"], lambda sources: ["A"])

@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from humboldt.models.rnn import RNN
+from humboldt.models.zoo.rnn import RNN
 
 
 def test_one_step_by_hand():

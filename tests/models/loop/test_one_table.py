@@ -11,7 +11,7 @@ import pytest
 
 from humboldt.models.loop.one_table import unroll_over_one_table
 from humboldt.models.loop.unroll import unroll
-from humboldt.models.ndstack_rnn import NDStackRNN
+from humboldt.models.zoo.ndstack_rnn import NDStackRNN
 
 MODELS = [
     NDStackRNN(hidden_size=5),

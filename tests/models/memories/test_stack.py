@@ -7,7 +7,7 @@ import numpy as np
 
 from humboldt.models.cells.base import Extent
 from humboldt.models.memories.stack import NO_OP, POP, PUSH, Stack
-from humboldt.models.stack_rnn import StackRNN
+from humboldt.models.zoo.stack_rnn import StackRNN
 
 
 def slow(memory: np.ndarray, probabilities: np.ndarray, value: np.ndarray) -> np.ndarray:

@@ -7,12 +7,12 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+from humboldt.core.problems import ProblemKind
 from humboldt.errors import UsageError
 from humboldt.models import models
 from humboldt.models.cells.rnn import RNNCell
 from humboldt.models.layers.linear import Linear
 from humboldt.models.networks.recurrent import RecurrentNetwork
-from humboldt.problems import ProblemKind
 from humboldt.settings import setting, settings
 
 
@@ -127,11 +127,11 @@ class MadeOfWrites(AnswersOnce):
     [
         (
             MadeOfRaises,
-            r"raised TypeError.*\(given arrays of shape \(7,\), \(7,\)\)\. Mend its __call__; .*docs/jax\.md",
+            r"raised TypeError.*\(given arrays of shape \(7,\), \(7,\)\)\. Fix its __call__; .*docs/jax\.md",
         ),
-        (MadeOfWrites, r"start\(\) takes 2 positional.*Mend its encode, start and step"),
+        (MadeOfWrites, r"start\(\) takes 2 positional.*Fix its encode, start and step"),
         (WronglyGated, r"'outside' cannot be registered\. \.cell\.recurrent has joins_drive=True"),
-        (WithoutProblems, r"'outside' does not say which problems.*problems = \(ProblemKind"),
+        (WithoutProblems, r"'outside' does not declare which problems.*problems = \(ProblemKind"),
         (AnswersOnce, r"returns an array of shape \(4,\) for 7 steps.*of shape \(7, 4\)"),
     ],
 )

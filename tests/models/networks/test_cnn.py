@@ -9,7 +9,7 @@ from networks_support import train
 
 from humboldt.errors import UsageError
 from humboldt.languages import Batch, frame_transduction, tasks
-from humboldt.models.cnn import CNN
+from humboldt.models.zoo.cnn import CNN
 
 run = eqx.filter_jit(lambda model, tokens, mask: model.run(tokens, mask, None))
 

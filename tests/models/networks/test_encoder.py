@@ -13,8 +13,8 @@ from networks_support import train
 from humboldt.errors import UsageError
 from humboldt.languages import Batch, frame_transduction, tasks
 from humboldt.models.networks.encoder import EncoderNetwork, count_places
-from humboldt.models.options.attention import Positions
-from humboldt.models.transformer_encoder import TransformerEncoder
+from humboldt.models.zoo.shared.attention import Positions
+from humboldt.models.zoo.transformer_encoder import TransformerEncoder
 
 ENCODINGS: list[Positions] = ["none", "sin_cos", "rope", "alibi", "relative"]
 TOKENS = jnp.array([0, 1, 1, 0, 1, 2], jnp.int32)

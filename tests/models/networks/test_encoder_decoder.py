@@ -13,8 +13,8 @@ from networks_support import train
 from humboldt.languages import Batch, frame_transduction, tasks
 from humboldt.models.layers.positions import RelativePositions, sinusoids
 from humboldt.models.networks.encoder_decoder import EncoderDecoderNetwork
-from humboldt.models.options.attention import Positions
-from humboldt.models.transformer import Transformer
+from humboldt.models.zoo.shared.attention import Positions
+from humboldt.models.zoo.transformer import Transformer
 
 ENCODINGS: list[Positions] = ["none", "sin_cos", "rope", "alibi", "relative"]
 SYMBOLS = 3

@@ -6,12 +6,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from humboldt.models.bilstm_classifier import BiLSTMClassifier
 from humboldt.models.cells.base import Extent
 from humboldt.models.loop.unroll import step_by_step
-from humboldt.models.lstm_classifier import LSTMClassifier
 from humboldt.models.networks.lstm_classifier import reversed_within
 from humboldt.models.networks.parameters import count_parameters
+from humboldt.models.zoo.bilstm_classifier import BiLSTMClassifier
+from humboldt.models.zoo.lstm_classifier import LSTMClassifier
 
 KEY = jax.random.key(0)
 

@@ -8,8 +8,8 @@ import pytest
 
 from humboldt.languages.bliss import get
 from humboldt.measures.bliss import evaluate
-from humboldt.models.marnn_stack_lstm import MarnnStackLSTM
 from humboldt.models.stepping import make_stepper
+from humboldt.models.zoo.marnn_stack_lstm import MarnnStackLSTM
 
 
 def bracket_counter():

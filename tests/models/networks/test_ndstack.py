@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from humboldt.models.ndstack_rnn import NDStackRNN
+from humboldt.models.zoo.ndstack_rnn import NDStackRNN
 
 
 def test_reverses_strings_by_hand():

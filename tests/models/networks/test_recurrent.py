@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from humboldt.models.lstm import LSTM
-from humboldt.models.rnn import RNN
+from humboldt.models.zoo.lstm import LSTM
+from humboldt.models.zoo.rnn import RNN
 
 
 @pytest.mark.parametrize(("model", "has_negative"), [(LSTM, True), (RNN, False)])

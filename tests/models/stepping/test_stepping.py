@@ -1,15 +1,20 @@
 """The steppers are the networks they were made of."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from humboldt.core.stepping import FromStrings
 from humboldt.errors import UsageError
+from humboldt.languages import tasks
+from humboldt.measures.bliss import evaluate
 from humboldt.models import models
 from humboldt.models.stepping import make_stepper
-from humboldt.models.stepping.jax_stepper import JaxStepper, Padded
+from humboldt.models.stepping.jax_stepper import JaxStepper, Padded, string_reader
 from humboldt.models.stepping.lstm import LSTMStepper
 
 STEPS, ROWS, SYMBOLS = 14, 6, 3
@@ -70,9 +75,52 @@ def test_an_lstm_is_read_by_numpy():
     assert isinstance(make_stepper(lively("lstm", hidden_size=5), STEPS, 2050)[0], LSTMStepper)
 
 
-def test_a_network_that_sees_everything_at_once_is_refused():
-    with pytest.raises(UsageError, match=r"CNNNetwork cannot be read one symbol at a time.*Derive it from"):
-        make_stepper(lively("cnn"), STEPS, 2050)
+class Causal(eqx.Module):
+    """A network without `start` and `step`."""
+
+    network: Any
+
+    def __call__(self, tokens: Any, mask: Any, *, key: Any = None) -> Any:
+        return self.network(tokens, mask, key=key)
+
+
+def test_a_causal_network_without_steps_reads_whole_strings():
+    model = lively("lstm", hidden_size=5)
+    strings = np.random.default_rng(1).integers(0, SYMBOLS, (ROWS, STEPS))
+    expected = read(make_stepper(model, STEPS, 2050)[0], strings)
+    stepper = string_reader(Causal(model), pairs=4 * 16**2)  # four rows at a time
+    np.testing.assert_allclose(stepper.read(strings, 0), expected, atol=2e-5)
+    by_prefixes = [read(stepper, strings[:, :length])[:, -1] for length in (1, 4)]
+    np.testing.assert_allclose(np.stack(by_prefixes, 1), expected[:, [0, 3]], atol=2e-5)
+    assert isinstance(make_stepper(Causal(model), STEPS, 2050)[0], FromStrings)
+
+
+def test_reading_whole_strings_gives_the_scores_of_reading_symbols():
+    language: Any = tasks.get("bliss/an_bn")()
+    model = lively("lstm", hidden_size=5)
+    test_set = language.test_set(after=0, count=6)
+    by_symbols, whole = (make_stepper(one, 12, 2050)[0] for one in (model, Causal(model)))
+    for rows in (2, 100):
+        scores = [
+            evaluate(test_set, stepper, exhaustive=True, most_rows=rows).scores for stepper in (by_symbols, whole)
+        ]
+        assert scores[0] == scores[1]
+
+
+def test_how_many_rows_are_read_at_once_follows_from_the_state():
+    model = lively("stack_rnn", hidden_size=5)
+    assert make_stepper(model, 10, 2050)[1] == 4096 > make_stepper(model, 10_000, 2050)[1] >= 1
+    with pytest.raises(UsageError, match=r"needs a state of 6.0 GB"):
+        make_stepper(lively("ndstack_rnn", hidden_size=5), 10_000, 2050)
+
+
+def test_an_embedded_lstm_is_read_by_numpy_too():
+    model = lively("family/lstm", hidden_size=5)
+    strings = np.random.default_rng(0).integers(0, SYMBOLS, (ROWS, STEPS))
+    expected = jax.nn.softmax(jax.vmap(lambda t: model(t, jnp.ones(STEPS, bool)))(jnp.asarray(strings, jnp.int32)))
+    stepper, _ = make_stepper(model, STEPS, 2050)
+    assert isinstance(stepper, LSTMStepper)
+    np.testing.assert_allclose(read(stepper, strings), expected, atol=2e-5)
 
 
 def test_a_larger_stack_in_the_test_is_the_same_stack_to_begin_with():

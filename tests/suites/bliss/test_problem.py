@@ -6,11 +6,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from humboldt.checkpoints import Checkpoints
-from humboldt.events import Silent
+from humboldt.core.events import Silent
 from humboldt.languages.bliss import get
 from humboldt.models import models
-from humboldt.suites import suites
+from humboldt.storage.checkpoints import Checkpoints
+from humboldt.suites import plans, resolving, suites
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.bliss.protocol import Induction
 from humboldt.suites.experiments import Experiment, Request
@@ -92,14 +92,14 @@ def test_the_loss_on_the_corpus_is_the_mean_over_its_symbols():
 
 def first(model: str, **settings) -> Experiment:
     chosen = {"order": "1", "factors": "1", "epochs": "2", **settings}
-    return SUITE.plan(Request(("an_bn",), (model,), "paper", 1, chosen))[0]
+    return plans.plan(SUITE, Request(("an_bn",), (model,), "paper", 1, chosen))[0]
 
 
 @pytest.mark.parametrize("model", ["stack_lstm", "baby_ntm"])
 def test_the_memory_networks_are_trained_as_their_authors_train_them(tmp_path, model: str):
     """Against a plain loop: each string alone and unpadded, the mean loss of its symbols, Adam at 0.01, no clipping."""
     experiment = first(model, corpus_seed="117")  # three lengths: the plain loop is compiled for each
-    parts = SUITE.restore(experiment.training, experiment.evaluations[0])
+    parts = resolving.resolved(experiment)
     job = SUITE.job(parts, experiment.members)
     assert isinstance(job.problem, NextSymbol)
     strings, encode = job.problem.corpus.strings, job.problem.language.input_alphabet.encode

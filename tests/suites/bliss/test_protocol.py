@@ -6,7 +6,7 @@ import pytest
 from suite_support import departures_of, result, scores_of
 
 from humboldt.errors import UsageError
-from humboldt.suites import suites
+from humboldt.suites import catalogue, plans, resolving, suites
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.experiments import Experiment, Request
 from humboldt.suites.reading import tables
@@ -16,7 +16,7 @@ GRADIENT = ("lstm", "stack_lstm", "baby_ntm")  # the MDLRNN is searched for
 
 
 def plan(**options) -> list[Experiment]:
-    return SUITE.plan(Request(**{"preset": "paper", **options}))
+    return plans.plan(SUITE, Request(**{"preset": "paper", **options}))
 
 
 def one(task: str, model: str, **settings) -> Experiment:
@@ -31,7 +31,7 @@ def paper() -> list[Experiment]:
 
 def test_the_paper_preset_is_the_paper(paper: list[Experiment]):
     cells = {(e.training.task, e.training.model) for e in paper}
-    assert cells == {(task, model) for task in SUITE.tasks() for model in SUITE.contenders}
+    assert cells == {(task, model) for task in catalogue.tasks(SUITE) for model in SUITE.contenders}
     by_gradient = [e for e in paper if e.training.model in GRADIENT]
     assert departures_of(SUITE, by_gradient) == ""
     searched = [e for e in paper if e.training.model == "mdlrnn"]
@@ -40,18 +40,18 @@ def test_the_paper_preset_is_the_paper(paper: list[Experiment]):
     )
     assert {len(e.members) for e in searched} == {1} and {e.training.engine for e in searched} == {"search"}
     for experiment in by_gradient:
-        protocol = SUITE.restore(experiment.training, experiment.evaluations[0]).protocol
+        protocol = resolving.resolved(experiment).protocol
         assert {member["seed"] for member in experiment.members} == {100, 101, 102}
         is_lstm = experiment.training.model == "lstm"
         assert len(experiment.members) == (21 if is_lstm else 3)
         assert protocol.batch_size == (None if is_lstm else 1)
-        assert protocol.learning_rate == (1e-3 if is_lstm else 1e-2)
+        assert protocol.learning_rates == ((1e-3,) if is_lstm else (1e-2,))
 
 
 def test_sizes_of_corpus_and_test(paper: list[Experiment]):
     for experiment in paper:
         if (experiment.training.task, experiment.training.model) == ("dyck_1", "baby_ntm"):
-            parts = SUITE.restore(experiment.training, experiment.evaluations[0])
+            parts = resolving.resolved(experiment)
             problem = NextSymbol(parts.task, parts.protocol)
             assert problem.sizes.train * problem.sizes.test == 1_000_000
             assert len(problem.corpus) == problem.sizes.train

@@ -7,6 +7,7 @@ from humboldt.measures.bliss import Oracle, Persistent, Uniform
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.bliss.protocol import Induction
 from humboldt.suites.bliss.scoring import Scorer, name, proofs
+from humboldt.training.abilities import CanBeProved
 from humboldt.training.base import AbstractPredictor
 
 
@@ -42,7 +43,7 @@ def test_what_the_next_member_scores_does_not_depend_on_the_one_before():
     assert shared.score(lambda longest: (Uniform(3), 64))[0] == alone
 
 
-class Decided(AbstractPredictor):
+class Decided(AbstractPredictor, CanBeProved):
     """Knows what is proved of it."""
 
     num_members = 1

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from suite_support import Recording, results_of, run_one, scores_of
 
-from humboldt.checkpoints import Checkpoints
+from humboldt.core.events import Silent
+from humboldt.core.results import State
 from humboldt.errors import Interrupted
-from humboldt.events import Silent
-from humboldt.results import State
-from humboldt.suites import suites
+from humboldt.storage.checkpoints import Checkpoints
+from humboldt.suites import plans, resolving, suites
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.experiments import Experiment, Request
 from humboldt.suites.reading import tables
@@ -23,7 +23,7 @@ TINY = {"order": "1", "factors": "1", "epochs": "3", "hidden_size": "4", "penalt
 
 def first(model: str, seeds: int = 1, **settings) -> Experiment:
     chosen = {key: value for key, value in TINY.items() if key != "hidden_size" or model == "lstm"}
-    return SUITE.plan(Request(("an_bn",), (model,), "paper", seeds, {**chosen, **settings}))[0]
+    return plans.plan(SUITE, Request(("an_bn",), (model,), "paper", seeds, {**chosen, **settings}))[0]
 
 
 @pytest.mark.parametrize("model", ["lstm", "stack_lstm"])
@@ -36,7 +36,7 @@ def test_a_tiny_run_gives_results_and_a_table(tmp_path: Path, model: str):
         assert found.state is State.FINISHED and found.measures["met_0"] == 0 and "training_loss" in found.measures
         assert found.detail["scores"][0]["first_failure"] is not None
     (table,) = tables(SUITE, [scores_of(experiment, results)])
-    (row,) = table.rows
+    (row,) = table.texts
     assert row[0] == "an_bn" and row[6] == "<1" and row[-2:] == ("10", "4")
     assert "order 1 (paper: 3)" in table.notes[-1]
 
@@ -52,7 +52,7 @@ def test_a_run_can_be_stopped_and_resumed(tmp_path: Path):
 
 def test_the_loss_on_the_corpus_is_the_training_loss(tmp_path: Path):
     experiment = first("lstm", epochs="1", penalties="none")
-    job = SUITE.job(SUITE.restore(experiment.training, experiment.evaluations[0]), experiment.members)
+    job = SUITE.job(resolving.resolved(experiment), experiment.members)
     assert isinstance(job.problem, NextSymbol)
     ensemble = make_ensemble(job)
     before = EnsemblePredictor(ensemble.fresh().learners.weights, ensemble.static, job.problem)
@@ -63,6 +63,6 @@ def test_the_loss_on_the_corpus_is_the_training_loss(tmp_path: Path):
 
 def test_penalties_are_the_members_own():
     experiment = first("lstm", penalties="none,l1,l2", strengths="0.1,0.5")
-    job = SUITE.job(SUITE.restore(experiment.training, experiment.evaluations[0]), experiment.members)
+    job = SUITE.job(resolving.resolved(experiment), experiment.members)
     assert [(m.l1, m.l2) for m in job.members] == [(0, 0), (0.1, 0), (0.5, 0), (0, 0.1), (0, 0.5)]
     assert job.recipe.gradient_clip is None and {m.learning_rate for m in job.members} == {1e-3}

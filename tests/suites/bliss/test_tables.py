@@ -2,8 +2,8 @@
 
 from suite_support import result, scores_of
 
-from humboldt.results import Scores, State
-from humboldt.suites import suites
+from humboldt.core.results import Scores, State
+from humboldt.suites import plans, suites
 from humboldt.suites.experiments import Experiment, Request
 from humboldt.suites.reading import records, tables
 
@@ -12,7 +12,7 @@ FAILS = {"scores": [{"measure": "M_det", "epsilon": 0.0, "first_failure": "aaabb
 
 
 def plan(model: str, **settings: str) -> list[Experiment]:
-    return SUITE.plan(Request(("an_bn",), (model,), "paper", None, settings))
+    return plans.plan(SUITE, Request(("an_bn",), (model,), "paper", None, settings))
 
 
 def index_of(met: dict[int, tuple[int, ...]]) -> list[Scores]:
@@ -34,7 +34,7 @@ def index_of(met: dict[int, tuple[int, ...]]) -> list[Scores]:
 def test_the_index_takes_the_best_member_of_each_size():
     found = index_of({1: (0, 1), 2: (0, 0), 4: (1, 0), 10: (0, 0)})
     (table,) = tables(SUITE, found)
-    (row,) = table.rows
+    (row,) = table.texts
     assert row[:9] == ("an_bn", "LSTM", "4", "1/2", "10", "<1", "<1", "0/2", "<1")
     shown = dict(zip(table.columns, row, strict=True))  # of columns with one name, the last
     assert shown["largest n"] == "21, 21, 21, 21" and shown["fails first at"] == "a^3 b^3"
@@ -69,7 +69,7 @@ def test_the_network_that_description_length_prefers_has_a_row_of_its_own():
         result(shorter, {"met_0": 0.0, "met_0.005": 0.0, "mdl": 100.0, "largest_n": 3}, detail=FAILS),
     ]
     (table,) = tables(SUITE, [scores_of(experiment, results)])
-    assert [(row[1], row[2]) for row in table.rows] == [("MDLRNN", "10"), ("MDLRNN (shortest)", "<10")]
+    assert [(row[1], row[2]) for row in table.texts] == [("MDLRNN", "10"), ("MDLRNN (shortest)", "<10")]
     assert any("another search than the paper's" in note for note in table.notes)
     settings = {r.setting: r.value for r in records(SUITE, [scores_of(experiment, results)]) if r.measure == "b_index"}
     assert settings["paper epsilon=0"] == "10" and settings["paper epsilon=0 shortest"] == "<10"
@@ -97,7 +97,7 @@ def proved_table(*members: tuple[dict, dict]) -> list[dict[str, str]]:
         assert any("`all n`" in note for note in table.notes)
         for margin in ("0.005", "0"):
             names[names.index("all n")] = f"all n {margin}"
-    return [dict(zip(names, row, strict=True)) for row in table.rows]
+    return [dict(zip(names, row, strict=True)) for row in table.texts]
 
 
 def test_who_is_proved_stands_beside_the_index():
@@ -125,4 +125,4 @@ def test_members_without_a_score_are_counted():
     found = [scores_of(experiment, [result(experiment.members[0], state=State.DIVERGED)])]
     assert [(r.statistic, r.value) for r in records(SUITE, found)] == [("diverged", 1)]
     (table,) = tables(SUITE, found)
-    assert "diverged" in " ".join(table.rows[0])
+    assert "diverged" in " ".join(table.texts[0])

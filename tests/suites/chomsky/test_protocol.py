@@ -6,7 +6,7 @@ import pytest
 from suite_support import departures_of
 
 from humboldt.errors import UsageError
-from humboldt.suites import suites
+from humboldt.suites import plans, resolving, suites
 from humboldt.suites.chomsky.protocol import LengthGeneralisation
 from humboldt.suites.experiments import Experiment, Request
 
@@ -14,7 +14,7 @@ SUITE = suites.get("chomsky")
 
 
 def plan(**options) -> list[Experiment]:
-    return SUITE.plan(Request(**{"preset": "paper", **options}))
+    return plans.plan(SUITE, Request(**{"preset": "paper", **options}))
 
 
 def one(task: str, model: str, **options) -> Experiment:
@@ -33,7 +33,7 @@ def test_the_paper_preset_is_the_paper(paper: list[Experiment]):
     assert departures_of(SUITE, paper) == ""
     for experiment in paper:
         assert len(experiment.members) == 30
-        protocol = SUITE.restore(experiment.training, experiment.evaluations[0]).protocol
+        protocol = resolving.resolved(experiment).protocol
         assert (protocol.train_lengths, protocol.test_lengths) == ((1, 40), (41, 500))
         assert protocol.steps == 1_000_000
         assert protocol.batch_size == (16 if experiment.training.model == "ndstack_rnn" else 128)

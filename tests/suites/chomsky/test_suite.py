@@ -6,19 +6,18 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from suite_support import TINY, Recording, departures_of, result, results_of, run_one, scores_of
+from suite_support import TINY, Recording, departures_of, results_of, run_one, scores_of, scoring_input
 
+from humboldt.core.results import State
 from humboldt.errors import Interrupted, UsageError
-from humboldt.identity import Training
 from humboldt.languages import Batch
-from humboldt.results import State
-from humboldt.store import Written
-from humboldt.suites import suites
+from humboldt.suites import catalogue, plans, resolving, suites
 from humboldt.suites.capabilities import OffersData
 from humboldt.suites.chomsky import Chomsky
 from humboldt.suites.chomsky.problem import Transduction
-from humboldt.suites.experiments import Experiment, Request, Scoring
+from humboldt.suites.experiments import Experiment, Request
 from humboldt.suites.reading import tables
+from humboldt.training.abilities import CountsRight
 from humboldt.training.base import AbstractPredictor
 
 SUITE = suites.get("chomsky")
@@ -26,7 +25,7 @@ assert isinstance(SUITE, Chomsky)
 
 
 def one(task: str, model: str, seeds: int | None = None, **settings) -> Experiment:
-    (experiment,) = SUITE.plan(Request((task,), (model,), "paper", seeds, {**TINY, **settings}))
+    (experiment,) = plans.plan(SUITE, Request((task,), (model,), "paper", seeds, {**TINY, **settings}))
     return experiment
 
 
@@ -43,8 +42,8 @@ def test_a_tiny_run_gives_results_and_a_table(tmp_path: Path):
         assert found.detail["training"]["steps"] == [20]
     assert sink.phases == {"starting", "training", "evaluation"}
     table, _ = tables(SUITE, [scores_of(experiment, results)])
-    assert table.columns == ("Level", "Task", "Chance", "RNN", "paper")
-    assert table.rows[0][:3] == ("regular", "cycle_navigation", "20") and table.rows[0][4] == "100.0"
+    assert table.columns == ("Level", "Task", "Chance", "Floor", "RNN", "paper")
+    assert table.texts[0][:3] == ("regular", "cycle_navigation", "20") and table.texts[0][5] == "100.0"
     assert "7..9" in table.notes[1] and "steps 20 (paper: 1,000,000)" in table.notes[2]
 
 
@@ -55,7 +54,7 @@ def test_scoring_can_be_stopped(tmp_path: Path):
     assert list(tmp_path.glob("checkpoints/*/*.ckpt"))
 
 
-class Guesser(AbstractPredictor):
+class Guesser(AbstractPredictor, CountsRight):
     """Anybody's model: right at the first symbol of every string, and at nothing else."""
 
     num_members = 1
@@ -74,8 +73,10 @@ def test_anybodys_predictor_is_scored_and_accuracy_can_be_pooled():
     for pooled in (False, True):
         experiment = one("stack_manipulation", "rnn", pooled_accuracy=pooled, test_lengths=(7, 40))
         evaluation = experiment.evaluations[0]
-        parts = SUITE.restore(experiment.training, evaluation)
-        ((measures, detail),) = SUITE.score(Scoring(parts, evaluation, Guesser(), experiment.members[:1], Recording()))
+        parts = resolving.resolve(SUITE, experiment.training, evaluation)
+        ((measures, detail),) = SUITE.score(
+            scoring_input(SUITE, parts, evaluation, Guesser(), experiment.members[:1], Recording())
+        )
         expected = []
         for _, pairs in Transduction(parts.task, parts.protocol).test_pairs():
             lengths = pairs.target_lengths
@@ -87,13 +88,17 @@ def test_anybodys_predictor_is_scored_and_accuracy_can_be_pooled():
 
 
 def test_what_a_predictor_cannot_do_is_told():
-    class Mute(Guesser):
-        correct = AbstractPredictor.correct
+    class Mute(AbstractPredictor):
+        num_members = 1
+
+        def take(self, members: Sequence[int]) -> "Mute":
+            del members
+            return self
 
     experiment = one("parity_check", "rnn")
-    parts = SUITE.restore(experiment.training, experiment.evaluations[0])
+    parts = resolving.resolved(experiment)
     with pytest.raises(UsageError, match="needs models that can say which symbols are right, and `Mute` cannot"):
-        SUITE.score(Scoring(parts, experiment.evaluations[0], Mute(), experiment.members[:1], Recording()))
+        SUITE.score(scoring_input(SUITE, parts, experiment.evaluations[0], Mute(), experiment.members[:1], Recording()))
 
 
 def test_data():
@@ -117,29 +122,9 @@ def test_data():
             data(**options)
 
 
-def test_rows_with_a_setting_that_is_no_more_can_still_be_read():
-    """The loss could once be summed, in the belief that the released code does so. It averages, as `mean` did."""
-    experiment = one("parity_check", "rnn")
-    training, evaluation = experiment.training, experiment.evaluations[0]
-    versions = {**training.versions, "measure": evaluation.version}
-    setting = {**training.setting, **evaluation.setting, "task": {}}
-
-    def read(loss: str):
-        before = Training("chomsky", "parity_check", "rnn", "", {**setting, "loss": loss}, versions)
-        return SUITE.read(Written(before, 1))
-
-    mean, its_evaluation = read("mean")
-    assert mean.key == training.key and its_evaluation == evaluation
-    summed, its_evaluation = read("sum")
-    assert summed.key != training.key and its_evaluation is not None
-    found = scores_of(experiment, [result(experiment.members[0], {"score": 1.0})])
-    (table,) = tables(SUITE, [type(found)(summed, its_evaluation, found.results)])
-    assert "not known here" in table.title and "No setting named 'loss'" in table.notes[0]
-
-
 def test_another_model_of_the_same_kind_of_problem_can_be_asked_for():
-    assert SUITE.models()[: len(SUITE.contenders)] == list(SUITE.contenders)
-    outside = [name for name in SUITE.models() if name not in SUITE.contenders]
+    assert catalogue.models(SUITE)[: len(SUITE.contenders)] == list(SUITE.contenders)
+    outside = [name for name in catalogue.models(SUITE) if name not in SUITE.contenders]
     for name in outside:
-        assert SUITE.contender(name).model == name
+        assert catalogue.contender(SUITE, name).model == name
     assert departures_of(SUITE, [one("parity_check", "rnn")]).startswith("Not the paper's setting")

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from suite_support import departures_of, result, scores_of
 
-from humboldt.results import Scores, State
-from humboldt.suites import suites
+from humboldt.core.results import Scores, State
+from humboldt.suites import plans, suites
 from humboldt.suites.experiments import Experiment, Request
 from humboldt.suites.reading import records, tables
 
@@ -14,7 +14,7 @@ SUITE = suites.get("chomsky")
 
 
 def plan(task: str, model: str, seeds: int | None = None, **settings: Any) -> list[Experiment]:
-    return SUITE.plan(Request((task,), (model,), "paper", seeds, settings))
+    return plans.plan(SUITE, Request((task,), (model,), "paper", seeds, settings))
 
 
 def one(task: str, model: str, **settings: Any) -> Experiment:
@@ -30,8 +30,8 @@ def test_the_table_takes_the_best_of_a_sweep_and_says_which():
     experiments = plan("duplicate_string", "tape_rnn", num_tapes="1")
     found = [scored(e, score) for e, score in zip(experiments, (0.5, 0.95, 0.7), strict=True)]
     table, means = tables(SUITE, found)
-    assert table.rows[0][3:5] == ("95.0*", "100.0")
-    assert means.rows[0][3:5] == ("95.0", "90.0 ± 16.3")  # one member has no deviation
+    assert table.texts[0][4:6] == ("95.0*", "100.0")
+    assert means.texts[0][4:6] == ("95.0", "90.0 ± 16.3")  # one member has no deviation
     assert "duplicate_string Tape-RNN: computation_tokens=1" in table.notes[1]
     assert "only num_tapes 1 (paper: 1, 4)" in table.notes[-1]
     (best, *_) = records(SUITE, found)
@@ -56,7 +56,7 @@ def test_the_stack_rnn_stands_in_the_table_of_other_stacks_only_beside_them():
     stack, beside = scored(one("reverse_string", "stack_rnn"), 1.0), scored(one("reverse_string", "stack_lstm"), 1.0)
     assert len(tables(SUITE, [stack])) == 2
     both = [table.columns for table in tables(SUITE, [stack, beside])]
-    assert ("Level", "Task", "Chance", "Stack-RNN", "paper", "Stack-LSTM", "paper") in both and len(both) == 4
+    assert ("Level", "Task", "Chance", "Floor", "Stack-RNN", "paper", "Stack-LSTM", "paper") in both and len(both) == 4
 
 
 def test_the_table_of_scaling():
@@ -64,7 +64,7 @@ def test_the_table_of_scaling():
         SUITE, [scored(one("even_pairs", "transformer_encoder", positions="relative", steps="100000"), 0.9)]
     )
     assert table.columns[1:] == ("5 layers, 100,000 steps", "paper")
-    assert table.rows == (("even_pairs", "90.0*", "90.2"),)
+    assert table.texts == (("even_pairs", "90.0*", "90.2"),)
 
 
 WILSON_OF_1_OF_2 = {"solved_low": 0.0945, "solved_high": 0.9055}
@@ -101,19 +101,22 @@ def test_members_without_a_score_are_named():
     for state in (State.DIVERGED, State.FAILED):
         experiment = one("parity_check", "rnn")
         (table, *_) = tables(SUITE, [scores_of(experiment, [result(experiment.members[0], state=state)])])
-        assert table.rows[0][3:] == (state.value, "–")
+        assert table.texts[0][4:] == (state.value, "–")
 
 
 def test_settings_that_differ_from_every_preset_are_the_heading():
     table, _ = tables(SUITE, [scored(one("parity_check", "rnn", steps="123", hidden_size="7"), 0.5)])
     assert table.title == "chomsky, paper, hidden_size=7, steps=123"
     assert "steps 123 (paper: 1,000,000)" in table.notes[-1]
-    quick = SUITE.plan(Request(("parity_check",), ("rnn",), "quick"))[0]
+    quick = plans.plan(SUITE, Request(("parity_check",), ("rnn",), "quick"))[0]
     assert tables(SUITE, [scored(quick, 0.5)])[0].title == "chomsky, quick"
 
 
 def test_rows_and_columns_are_in_the_papers_order():
     found = [scored(one(task, model), 0.5) for task in ("reverse_string", "even_pairs") for model in ("lstm", "rnn")]
     table, _ = tables(SUITE, found)
-    assert table.columns[3::2] == ("RNN", "LSTM") and [row[1] for row in table.rows] == ["even_pairs", "reverse_string"]
-    assert [row[0] for row in table.rows] == ["regular", "context-free"] or table.rows[0][0] == "regular"
+    assert table.columns[4::2] == ("RNN", "LSTM") and [row[1] for row in table.texts] == [
+        "even_pairs",
+        "reverse_string",
+    ]
+    assert [row[0] for row in table.texts] == ["regular", "context-free"] or table.texts[0][0] == "regular"

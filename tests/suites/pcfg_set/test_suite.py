@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 from pcfg_set_support import by_hand, dislikes_synonyms, ignores_outermost, oracle, truncates
-from suite_support import Recording, run_one
+from suite_support import Recording, run_one, scoring_input
 
 from humboldt.errors import Interrupted, UsageError
 from humboldt.languages import Batch
 from humboldt.languages.pcfg_set import num_functions, string_arguments
 from humboldt.measures.pcfg_set import Unrolled, unroll
-from humboldt.suites import suites
-from humboldt.suites.experiments import Experiment, Request, Scored, Scoring
+from humboldt.suites import catalogue, plans, resolving, suites
+from humboldt.suites.experiments import Experiment, MemberScore, Request
 from humboldt.suites.pcfg_set import PcfgSet
 from humboldt.suites.pcfg_set.problem import Expressions
+from humboldt.training.abilities import WritesOutputs
 from humboldt.training.base import AbstractPredictor
 
 SUITE = suites.get("pcfg_set")
@@ -28,7 +29,7 @@ SMALL: dict[str, Any] = {
 Model = Callable[[list[str]], list[str]]
 
 
-class Speaks(AbstractPredictor):
+class Speaks(AbstractPredictor, WritesOutputs):
     """Somebody's models, of which nothing is known but what they say."""
 
     def __init__(self, problem: Expressions, *models: Model) -> None:
@@ -65,20 +66,20 @@ def small(task: str) -> dict[str, Any]:
 
 
 def planned(task: str, model: str = "transformer", **settings: Any) -> Experiment:
-    (experiment,) = SUITE.plan(Request((task,), (model,), "paper", 1, {**small(task), **settings}))
+    (experiment,) = plans.plan(SUITE, Request((task,), (model,), "paper", 1, {**small(task), **settings}))
     return experiment
 
 
 def scored(
     task: str, *models: Model, evaluation: str = "", model: str = "transformer"
-) -> tuple[Expressions, list[Scored]]:
+) -> tuple[Expressions, list[MemberScore]]:
     """Scores of models under an evaluation of a task: its first, if none is named."""
-    (experiment,) = SUITE.plan(Request((task,), (model,), "paper", len(models), small(task)))
+    (experiment,) = plans.plan(SUITE, Request((task,), (model,), "paper", len(models), small(task)))
     chosen = next(one for one in experiment.evaluations if evaluation in ("", one.name))
-    parts = SUITE.restore(experiment.training, chosen)
+    parts = resolving.resolve(SUITE, experiment.training, chosen)
     problem = Expressions(parts.task, parts.protocol, parts.model)
     sink = Recording()
-    found = SUITE.score(Scoring(parts, chosen, Speaks(problem, *models), experiment.members, sink))
+    found = SUITE.score(scoring_input(SUITE, parts, chosen, Speaks(problem, *models), experiment.members, sink))
     assert sink.phases == {"evaluation"}
     return problem, found
 
@@ -174,9 +175,11 @@ def test_exceptions_by_the_rules_and_by_heart():
 
 def test_outputs_are_cut_and_the_cut_is_told():
     experiment = planned("task_accuracy", longest_output=3)
-    parts = SUITE.restore(experiment.training, experiment.evaluations[0])
+    parts = resolving.resolved(experiment)
     problem = Expressions(parts.task, parts.protocol, parts.model)
-    scoring = Scoring(parts, experiment.evaluations[0], Speaks(problem, oracle), experiment.members, Recording())
+    scoring = scoring_input(
+        SUITE, parts, experiment.evaluations[0], Speaks(problem, oracle), experiment.members, Recording()
+    )
     ((measures, detail),) = SUITE.score(scoring)
     lengths = [len(target.split()) for target in problem.splits.test.targets]
     assert measures["sequence_accuracy"] == sum(n <= 3 for n in lengths) / len(lengths)
@@ -186,26 +189,38 @@ def test_outputs_are_cut_and_the_cut_is_told():
 
 def test_localism_is_asked_of_the_models_of_the_task():
     (asked,), (base,) = (
-        SUITE.plan(Request((name,), ("lstm_s2s",), "paper", 1)) for name in ("localism", "task_accuracy")
+        plans.plan(SUITE, Request((name,), ("lstm_s2s",), "paper", 1)) for name in ("localism", "task_accuracy")
     )
     assert asked.training.key == base.training.key
     assert [one.name for one in asked.evaluations] == ["accuracy", "localism", "functions", "string_lengths"]
     none = {"function_items": 0, "longer_items": 0}
-    (fewer,) = SUITE.plan(Request(("localism",), ("lstm_s2s",), "paper", 1, none))
+    (fewer,) = plans.plan(SUITE, Request(("localism",), ("lstm_s2s",), "paper", 1, none))
     assert [one.name for one in fewer.evaluations] == ["accuracy", "localism"]
     assert fewer.training.key == base.training.key
 
 
 def test_one_training_for_each_rate():
-    found = SUITE.plan(Request(("overgeneralisation",), ("transformer",), "paper"))
+    found = plans.plan(SUITE, Request(("overgeneralisation",), ("transformer",), "paper"))
     assert [one.training.setting["task"]["rate"] for one in found] == [0.0001, 0.0005, 0.001, 0.005]
     assert len({one.training.key for one in found}) == 4 and found[0].name.endswith("rate=0.0001")
 
 
+def test_the_epoch_before_the_best_can_be_kept_and_the_default_leaves_stored_keys_alone():
+    usual, before = planned("task_accuracy"), planned("task_accuracy", kept_epoch="before_best")
+    assert "kept_epoch" not in usual.training.flat and before.training.flat["kept_epoch"] == "before_best"
+    jobs = [SUITE.job(resolving.resolve(SUITE, one.training), [{"seed": 0}]) for one in (usual, before)]
+    assert [job.recipe.kept for job in jobs] == ["best", "before_best"]
+
+
 def test_a_test_without_items_is_an_error():
     with pytest.raises(UsageError, match="The test set of this test is empty"):
-        parts = SUITE.restore(planned("productivity", most_functions=30).training)
+        parts = resolving.resolve(SUITE, planned("productivity", most_functions=30).training)
         SUITE.job(parts, [{"seed": 0}])
+    with pytest.raises(UsageError, match=r"The test set of localism is empty.*\(deepest\)"):
+        SUITE.job(resolving.resolve(SUITE, planned("task_accuracy", deepest=1).training), [{"seed": 0}])
+    SUITE.job(
+        resolving.resolve(SUITE, planned("substitutivity_primitive", deepest=1).training), [{"seed": 0}]
+    )  # asks no localism
 
 
 NETWORK = {"embedding_size": 4, "hidden_size": 6, "num_layers": 1, "layers": "alike", "bottleneck": 4, "dropout": 0.0}
@@ -227,4 +242,4 @@ def test_training_goes_on_where_it_stopped(tmp_path: Path):
 
 
 def test_it_is_a_suite():
-    assert isinstance(SUITE, PcfgSet) and SUITE.tasks() == list(TESTS) and len(SUITE.contenders) == 3
+    assert isinstance(SUITE, PcfgSet) and catalogue.tasks(SUITE) == list(TESTS) and len(SUITE.contenders) == 3

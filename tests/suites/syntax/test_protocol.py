@@ -4,14 +4,14 @@ import pytest
 from suite_support import departures_of
 
 from humboldt.errors import UsageError
-from humboldt.suites import suites
+from humboldt.suites import plans, resolving, suites
 from humboldt.suites.experiments import Experiment, Request
 
 SUITE = suites.get("syntax")
 
 
 def plan(**options) -> list[Experiment]:
-    return SUITE.plan(Request(**{"preset": "paper", **options}))
+    return plans.plan(SUITE, Request(**{"preset": "paper", **options}))
 
 
 def one(task: str = "adj_n_np", model: str = "lstm", **settings: str) -> Experiment:
@@ -20,7 +20,7 @@ def one(task: str = "adj_n_np", model: str = "lstm", **settings: str) -> Experim
 
 
 def model_of(experiment: Experiment):
-    return SUITE.restore(experiment.training, experiment.evaluations[0]).model
+    return resolving.resolved(experiment).model
 
 
 def test_the_paper_preset_is_the_paper():
@@ -30,7 +30,7 @@ def test_the_paper_preset_is_the_paper():
     assert departures_of(SUITE, experiments) == ""
     for experiment in experiments:
         assert len(experiment.members) == 30
-        parts = SUITE.restore(experiment.training, experiment.evaluations[0])
+        parts = resolving.resolved(experiment)
         assert parts.task.terminals == experiment.training.setting["terminals"]
         assert (parts.protocol.lengths, parts.protocol.long_lengths) == ((4, 30), (31, 100))
         assert (parts.protocol.epochs, parts.protocol.batch_size, parts.protocol.steps) == (15, 512, 15 * 157)
@@ -102,7 +102,7 @@ def test_quick_says_how_it_departs():
         ({"settings": {"terminals": "1", "lengths": "4,4"}, "tasks": ("adj_n_np",)}, "split would be empty"),
         ({"settings": {"test": "0"}}, "test=0: test must be a whole number of at least 1"),
         ({"settings": {"epochs": "0"}}, "epochs=0: epochs must be a whole number of at least 1"),
-        ({"settings": {"lstm_learning_rates": "0"}}, "each a number above 0"),
+        ({"settings": {"learning_rates": "0"}}, "each a number above 0"),
         ({"settings": {"hidden_size": "0"}}, "hidden_size"),
         ({"seeds": 0}, "whole number of at least 1"),
     ],

@@ -6,10 +6,10 @@ from typing import Any, cast
 import pytest
 from suite_support import Recording, results_of, run_one, scores_of
 
+from humboldt.core.results import State
 from humboldt.errors import Interrupted, UsageError
 from humboldt.languages.syntax import draw_split
-from humboldt.results import State
-from humboldt.suites import suites
+from humboldt.suites import plans, resolving, suites
 from humboldt.suites.capabilities import OffersData
 from humboldt.suites.experiments import Experiment, Request
 from humboldt.suites.reading import tables
@@ -33,7 +33,7 @@ SIZES = {
 
 
 def one(task: str, model: str, **settings: str) -> Experiment:
-    (experiment,) = SUITE.plan(Request((task,), (model,), "paper", 1, {**TINY, **SIZES[model], **settings}))
+    (experiment,) = plans.plan(SUITE, Request((task,), (model,), "paper", 1, {**TINY, **SIZES[model], **settings}))
     return experiment
 
 
@@ -56,9 +56,9 @@ def test_a_tiny_run_gives_results_and_a_table(model: str, tmp_path: Path):
     assert sink.phases == {"starting", "training", "evaluation"}
     best, mean = tables(SUITE, [scores_of(experiment, results)])
     assert best.columns[:4] == ("Language", "T", "Drawn", "Test") and best.columns[-2:] == ("paper", "Shortcut")
-    assert [row[:4] for row in best.rows] == [("nested_dependency", "3", "zipf", test) for test in ("in", "out")]
-    assert all(row[-2] == "–" for row in best.rows)  # the paper has no T = 3
-    assert "±" in mean.rows[0][-1]
+    assert [row[:4] for row in best.texts] == [("nested_dependency", "3", "zipf", test) for test in ("in", "out")]
+    assert all(row[-2] == "–" for row in best.texts)  # the paper has no T = 3
+    assert "±" in mean.texts[0][-1]
     assert "24 strings of length 4..30 (in) and 20 of 31..100 (out)" in best.notes[0]
     assert "epochs 2 (paper: 15)" in best.notes[-1]
 
@@ -75,12 +75,12 @@ def test_an_interrupted_run_ends_with_the_same_numbers(tmp_path: Path):
 def test_transformers_are_trained_by_adamw_and_lstms_by_sgd():
     for model, optimiser in (("lstm", "sgd"), ("transformer_encoder", "adamw")):
         experiment = one("adj_n_np", model)
-        job = SUITE.job(SUITE.restore(experiment.training, experiment.evaluations[0]), experiment.members)
+        job = SUITE.job(resolving.resolved(experiment), experiment.members)
         assert (job.recipe.optimiser, job.recipe.gradient_clip, job.recipe.steps) == (optimiser, None, 6)
 
 
 def test_an_lstm_learns_adj_n_np(tmp_path: Path):
-    settings = {"train": "500", "epochs": "3", "batch_size": "16", "lstm_learning_rates": "1.0", "terminals": "2"}
+    settings = {"train": "500", "epochs": "3", "batch_size": "16", "learning_rates": "1.0", "terminals": "2"}
     settings |= {"test": "100", "long": "100", "embedding_size": "16", "hidden_size": "16", "validation": "10"}
     (found,) = results_of(run_one(one("adj_n_np", "lstm", **settings), tmp_path))
     assert found.measures["in_dist"] > 0.95 and found.measures["out_of_dist"] > 0.95

@@ -2,8 +2,8 @@
 
 from suite_support import departures_of, result, scores_of
 
-from humboldt.results import Result, Scores, State
-from humboldt.suites import suites
+from humboldt.core.results import Result, Scores, State
+from humboldt.suites import plans, suites
 from humboldt.suites.experiments import Experiment, Request
 from humboldt.suites.reading import records, tables
 
@@ -13,7 +13,7 @@ DETAIL = {"shortcuts": AUDIT, "parameters": {"embedding": 8, "body": 526_336, "r
 
 
 def one(task: str = "np_n_vp_n", model: str = "lstm", **settings: str) -> Experiment:
-    (experiment,) = SUITE.plan(Request((task,), (model,), "paper", None, {"terminals": "2", **settings}))
+    (experiment,) = plans.plan(SUITE, Request((task,), (model,), "paper", None, {"terminals": "2", **settings}))
     return experiment
 
 
@@ -56,9 +56,9 @@ def test_the_table_is_the_papers_with_ours_beside_it():
     ]
     (table,) = tables(SUITE, found)
     assert table.columns[4:] == ("BiLSTM", "paper", "LSTM", "paper", "Shortcut")
-    assert table.rows[0] == ("np_n_vp_n", "2", "zipf", "in", "100.00*", "100.00", "90.50*", "99.86", "75.00")
-    assert table.rows[1][4:] == ("50.00 ", "100.00", "90.00 ", "52.04", "60.00")  # captured is more than 90
-    assert [row[1] for row in table.rows] == ["2", "2", "100", "100"]
+    assert table.texts[0] == ("np_n_vp_n", "2", "zipf", "in", "100.00*", "100.00", "90.50*", "99.86", "75.00")
+    assert table.texts[1][4:] == ("50.00 ", "100.00", "90.00 ", "52.04", "60.00")  # captured is more than 90
+    assert [row[1] for row in table.texts] == ["2", "2", "100", "100"]
     assert "LSTM 526k (paper 1.05M)" in " ".join(table.notes)
     assert table.title == "syntax, paper"
 
@@ -69,7 +69,7 @@ def test_the_uniform_table_of_the_paper_is_not_a_measurement():
     assert all(record.published is None for record in records(SUITE, found))
     assert "distribution uniform (paper: zipf)" in departures_of(SUITE, [experiment])
     (table,) = tables(SUITE, found)
-    assert table.rows[0][5] == "–" and any("repeats Table 2" in note for note in table.notes)
+    assert table.texts[0][5] == "–" and any("repeats Table 2" in note for note in table.notes)
 
 
 def test_diverged_members_have_no_score():
@@ -77,10 +77,10 @@ def test_diverged_members_have_no_score():
     found = [scores_of(experiment, [result(experiment.members[0], state=State.DIVERGED)])]
     assert [(record.statistic, record.value) for record in records(SUITE, found)] == [("diverged", 1)]
     (table,) = tables(SUITE, found)
-    assert table.rows[0][4] == "diverged"
+    assert table.texts[0][4] == "diverged"
 
 
 def test_several_members_have_a_mean_and_a_deviation():
     best, mean = tables(SUITE, [scored(one(), (0.9, 0.8, 0.5), (0.8, 1.0, 0.7))])
-    assert "mean ± deviation" in mean.title and mean.rows[0][4] == "90.00 ± 10.00" and "paper" not in mean.columns
+    assert "mean ± deviation" in mean.title and mean.texts[0][4] == "90.00 ± 10.00" and "paper" not in mean.columns
     assert "best of 2 members" in best.notes[0]

@@ -6,19 +6,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from suite_support import Recording, results_of, run_one, scores_of
+from suite_support import Recording, results_of, run_one, scores_of, scoring_input
 
-from humboldt.checkpoints import Checkpoints
+from humboldt.core.events import Silent
+from humboldt.core.results import State
 from humboldt.errors import Interrupted
-from humboldt.events import Silent
 from humboldt.mdl import PAPER_ACTIVATIONS, Network, NetworkStepper, description_length, published_networks, to_svg
 from humboldt.mdl.proofs import Proved, prove
 from humboldt.measures.bliss import evaluate
-from humboldt.results import State
-from humboldt.suites import suites
+from humboldt.storage.checkpoints import Checkpoints
+from humboldt.suites import plans, resolving, suites
 from humboldt.suites.bliss.problem import NextSymbol
-from humboldt.suites.experiments import Experiment, Request, Scoring
+from humboldt.suites.experiments import Experiment, Request
 from humboldt.suites.reading import tables
+from humboldt.training.abilities import GivesProbabilities, ReadsSymbols
 from humboldt.training.base import Job, engines
 from humboldt.training.engines.search import SearchPredictor, corpus_trie
 
@@ -27,12 +28,12 @@ SHORT = {"factors": "10", "order": "2", "generations": "40", "population_size": 
 
 
 def planned(**settings: str) -> Experiment:
-    (found,) = SUITE.plan(Request(("an_bn",), ("mdlrnn",), "paper", None, {**SHORT, **settings}))
+    (found,) = plans.plan(SUITE, Request(("an_bn",), ("mdlrnn",), "paper", None, {**SHORT, **settings}))
     return found
 
 
 def job_of(experiment: Experiment) -> Job:
-    return SUITE.job(SUITE.restore(experiment.training, experiment.evaluations[0]), experiment.members)
+    return SUITE.job(resolving.resolved(experiment), experiment.members)
 
 
 def problem() -> NextSymbol:
@@ -65,7 +66,7 @@ def test_a_short_search_gives_results_that_can_be_read_back(whole):
     network = Network.from_json(json.dumps(found.detail["network"]))
     assert "<svg" in to_svg(network)
     (table,) = tables(SUITE, [scores_of(planned(), [found])])
-    assert any("MDLRNN" in " ".join(row) for row in table.rows)
+    assert any("MDLRNN" in " ".join(row) for row in table.texts)
     assert any("another search than the paper's" in note for note in table.notes)
     assert "jax" not in found.environment  # a search does not use it
 
@@ -105,14 +106,14 @@ def test_the_shortest_proved_network_is_kept_beside_the_shortest(tmp_path: Path)
     assert restored.about(0)[0]["proved_mdl"] == found.measures["proved_mdl"]
     (table,) = tables(SUITE, [scores_of(experiment, [found])])
     assert (
-        f"({found.measures['proved_mdl']:.1f})" in dict(zip(table.columns, table.rows[0], strict=True))["bits, proved"]
+        f"({found.measures['proved_mdl']:.1f})" in dict(zip(table.columns, table.texts[0], strict=True))["bits, proved"]
     )
 
 
 def test_keeping_proved_networks_changes_no_identity_while_it_is_off():
     assert "keep_proved" not in planned().training.setting["model"]
     assert planned(keep_proved="true").training.key != planned().training.key
-    (dyck_2,) = SUITE.plan(Request(("dyck_2",), ("mdlrnn",), "paper", None, {**SHORT, "keep_proved": "true"}))
+    (dyck_2,) = plans.plan(SUITE, Request(("dyck_2",), ("mdlrnn",), "paper", None, {**SHORT, "keep_proved": "true"}))
     assert dyck_2.training.setting["model"]["keep_proved"]  # where there are no proofs it keeps nothing
 
 
@@ -122,8 +123,10 @@ def test_kept_networks_are_restored_and_score_the_same(whole):
     experiment = planned()
     engine, job = engines.get("search"), job_of(experiment)
     predictor = engine.restore(job, [arrays])
-    parts = SUITE.restore(experiment.training, experiment.evaluations[0])
-    ((measures, _),) = SUITE.score(Scoring(parts, experiment.evaluations[0], predictor, (member,), Silent()))
+    parts = resolving.resolved(experiment)
+    ((measures, _),) = SUITE.score(
+        scoring_input(SUITE, parts, experiment.evaluations[0], predictor, (member,), Silent())
+    )
     assert measures == results_of(outcome)[0].measures
 
 
@@ -161,7 +164,7 @@ def test_some_of_the_networks():
     predictor = SearchPredictor(networks, corpus_trie(job.problem), job)
     assert predictor.num_members == len(networks) >= 2
     assert [n.to_json() for n in predictor.take([1, 0]).networks] == [networks[1].to_json(), networks[0].to_json()]
-    assert not predictor.offers("nats") and predictor.offers("stepper")
+    assert isinstance(predictor, ReadsSymbols) and not isinstance(predictor, GivesProbabilities)
 
 
 def test_an_estimate_counts_every_member():

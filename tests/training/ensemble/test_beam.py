@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from humboldt.languages import Batch
-from humboldt.models.lstm_s2s import LSTMS2S
+from humboldt.models.zoo.lstm_s2s import LSTMS2S
 from humboldt.training.ensemble.beam import beam_outputs
 from humboldt.training.ensemble.decode import greedy_outputs, nats_of_targets
 from humboldt.training.ensemble.members import stack_weights

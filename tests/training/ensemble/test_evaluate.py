@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from humboldt.languages import Pairs, frame_transduction, tasks
-from humboldt.models.rnn import RNN
-from humboldt.models.transformer_encoder import TransformerEncoder
+from humboldt.models.zoo.rnn import RNN
+from humboldt.models.zoo.transformer_encoder import TransformerEncoder
 from humboldt.training.ensemble import evaluate as module
 from humboldt.training.ensemble.evaluate import count_correct, evaluate
 from humboldt.training.ensemble.members import stack_weights

@@ -16,9 +16,9 @@ import jax.numpy as jnp
 import pytest
 from training_support import Parity
 
-from humboldt.checkpoints import Checkpoints
-from humboldt.events import Silent
-from humboldt.models.rnn import RNN
+from humboldt.core.events import Silent
+from humboldt.models.zoo.rnn import RNN
+from humboldt.storage.checkpoints import Checkpoints
 from humboldt.training.base import MemberRecipe, Recipe
 from humboldt.training.ensemble.evaluate import evaluate
 from humboldt.training.ensemble.members import outline

@@ -9,7 +9,8 @@ from training_support import Parity
 
 from humboldt.languages import Batch, ProblemKind
 from humboldt.models import models
-from humboldt.models.transformer_encoder import TransformerEncoder
+from humboldt.models.zoo.transformer_encoder import TransformerEncoder
+from humboldt.training.abilities import CountsRight, GivesProbabilities, ReadsSymbols
 from humboldt.training.base import AbstractProblem
 from humboldt.training.ensemble.members import stack_weights
 from humboldt.training.ensemble.predictor import EnsemblePredictor
@@ -49,7 +50,7 @@ def test_nats_are_minus_the_log_probability_of_the_targets(three: EnsemblePredic
 
 
 def test_what_it_offers_and_what_it_knows(three: EnsemblePredictor):
-    assert three.offers("correct") and three.offers("nats") and three.offers("stepper")
+    assert isinstance(three, CountsRight) and isinstance(three, GivesProbabilities) and isinstance(three, ReadsSymbols)
     counts = three.parameters()
     assert sum(counts.values()) == sum(leaf[0].size for leaf in jax.tree.leaves(three.weights))
 

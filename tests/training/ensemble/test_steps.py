@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from jaxtyping import TypeCheckError
 
 from humboldt.training.base import Recipe, Schedule
 from humboldt.training.ensemble.steps import example_loss, learning_rate_factor, transformation
@@ -99,3 +100,11 @@ def test_loss_and_accuracy_are_over_the_symbols_that_count():
     np.testing.assert_allclose([mean, total, accuracy], [nats.mean(), nats.sum(), 0.5], rtol=1e-5)
     nothing, accuracy = example_loss(logits, targets, jnp.zeros(3, bool), "mean")
     assert float(nothing) == 0 and float(accuracy) == 0
+
+
+def test_shapes_in_types_are_checked_when_tests_run():
+    """The option `--jaxtyping-packages` of pytest turns the checks on."""
+    logits, targets = jnp.zeros((3, 2)), jnp.zeros(3, jnp.int32)
+    example_loss(logits, targets, jnp.ones(3, bool), "mean")
+    with pytest.raises(TypeCheckError):
+        example_loss(logits, targets, jnp.ones(4, bool), "mean")

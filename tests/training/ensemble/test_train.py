@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
@@ -12,14 +12,15 @@ import pytest
 from suite_support import Recording
 from training_support import Parity
 
-from humboldt.checkpoints import Checkpoints
+from humboldt.core.events import Progress
 from humboldt.errors import Interrupted
-from humboldt.events import Progress
 from humboldt.languages import Batch
-from humboldt.models.rnn import RNN
+from humboldt.models.zoo.rnn import RNN
+from humboldt.storage.checkpoints import Checkpoints
 from humboldt.training.base import MemberRecipe, Milestone, Recipe, Schedule
 from humboldt.training.ensemble import train as module
 from humboldt.training.ensemble.members import outline
+from humboldt.training.ensemble.named import to_named
 from humboldt.training.ensemble.steps import Learners, train_chunk
 from humboldt.training.ensemble.train import Ensemble, TrainedEnsemble
 from humboldt.training.spans import spans
@@ -171,6 +172,21 @@ def test_the_checkpoint_of_another_model_is_told_and_not_used(together: TrainedE
     assert eqx.tree_equal(together.weights, found.weights)
 
 
+def test_a_checkpoint_of_an_earlier_form_is_reported_and_not_used(together: TrainedEnsemble, tmp_path: Path):
+    made = ensemble(MEMBERS)
+    curves = {
+        f".{name}.{what}": np.zeros((4, size), np.float32)
+        for name, size in (("curve", 3), ("part", 100))
+        for what in ("loss", "accuracy")
+    }
+    Checkpoints(tmp_path).save(100, {**to_named(made.fresh()), **curves}, {"milestones": []})
+    sink = Recording()
+    again = made.train(Checkpoints(tmp_path), sink)
+    assert "of another model or version" in sink.warnings[0]
+    assert eqx.tree_equal(together.weights, again.weights)
+    np.testing.assert_array_equal(together.loss, again.loss)
+
+
 def test_progress_and_curves(together: TrainedEnsemble, tmp_path: Path):
     sink = Recording()
     found = ensemble(MEMBERS).train(Checkpoints(tmp_path), sink)
@@ -311,16 +327,32 @@ def test_every_member_keeps_the_weights_of_its_best_milestone(together: TrainedE
         np.testing.assert_array_equal(a, b)
 
 
+def keeping(kept: Literal["best", "before_best"]) -> Ensemble:
+    made = ensemble(MEMBERS, problem=Parity(milestones=(50, 150, 230)))
+    made.recipe = replace(made.recipe, kept=kept)
+    return made
+
+
+def test_a_recipe_can_keep_the_milestone_before_the_best(tmp_path: Path):
+    """As a released script of the papers does; the first milestone, which has none before it, is kept itself."""
+    looks = Looks(SCORES)
+    found = keeping("before_best").train(Checkpoints(tmp_path), Recording(), looks)
+    for member, kept in enumerate((50, 50, 50, 150)):  # the best are 150, 50, 50 and 230
+        expected = [leaf[member] for leaf in jax.tree.leaves(looks.seen[kept])]
+        for a, b in zip(weights(found, member), expected, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("kept", ["best", "before_best"])
 @pytest.mark.parametrize("questions", [0, 1])
-def test_records_and_best_weights_survive_an_interruption(tmp_path: Path, questions: int):
-    problem = Parity(milestones=(50, 150, 230))
-    whole = ensemble(MEMBERS, problem=problem).train(Checkpoints(tmp_path / "a"), Recording(), Looks(SCORES))
+def test_records_and_best_weights_survive_an_interruption(
+    tmp_path: Path, questions: int, kept: Literal["best", "before_best"]
+):
+    whole = keeping(kept).train(Checkpoints(tmp_path / "a"), Recording(), Looks(SCORES))
     with pytest.raises(Interrupted):
-        ensemble(MEMBERS, problem=problem).train(
-            Checkpoints(tmp_path / "b"), Recording(stop_after=questions), Looks(SCORES)
-        )
+        keeping(kept).train(Checkpoints(tmp_path / "b"), Recording(stop_after=questions), Looks(SCORES))
     later = Looks(SCORES)
-    resumed = ensemble(MEMBERS, problem=problem).train(Checkpoints(tmp_path / "b"), Recording(), later)
+    resumed = keeping(kept).train(Checkpoints(tmp_path / "b"), Recording(), later)
     assert list(later.seen) == [50, 150, 230][questions + 1 :]  # what was looked at is not looked at again
     assert resumed.milestones == whole.milestones
     assert eqx.tree_equal(whole.weights, resumed.weights)

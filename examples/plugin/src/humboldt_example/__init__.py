@@ -20,7 +20,7 @@ class LastSymbol(AbstractTransduction):
     chance = 0.5
     examples = (("a a b", "b"), ("a", "a"))
 
-    def _sample(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
+    def draw(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
         strings = rng.integers(0, 2, (count, length), np.int32)
         return Pairs.full(strings, strings[:, -1:])
 

@@ -2,10 +2,10 @@
 
 from humboldt.errors import UsageError
 from humboldt.languages import tasks
-from humboldt.languages.bias._base import AbstractBiasTask, Pair, Rule, Symbols
+from humboldt.languages.bias.base import AbstractBiasTask, Pair, Rule, Symbols
 from humboldt.settings import setting, settings
 
-MOST = 100_000  # the paper has up to 1,000; a bound against slips
+MOST = 100_000  # the paper has up to 1,000; guards against typing errors
 
 
 @tasks.register("bias/composition_or_memorization", version=1)
@@ -17,8 +17,8 @@ class CompositionOrMemorization(AbstractBiasTask):
 
     **Arguments:**
 
-    - `N`: primitives, a1 to aN. The paper has 40, and 1000 in appendix F.
-    - `M`: how many of them the training set has with thrice: a1 to aM. The paper has 6, 24 and 36.
+    - `N`: the number of primitives, a1 to aN. The paper has 40, and 1000 in appendix F.
+    - `M`: the number of primitives with thrice in the training set, a1 to aM. The paper has 6, 24 and 36.
     """
 
     N: int = setting(40, "primitives, a1 to aN", "section 3; 1000 in appendix F", least=2, most=MOST)
@@ -33,7 +33,7 @@ class CompositionOrMemorization(AbstractBiasTask):
     )
 
     def check(self) -> None:
-        """Relations between settings."""
+        """Raises an error unless M is less than N."""
         if self.M >= self.N:
             raise UsageError(f"M={self.M} leaves no hold-out input: use an M of less than N={self.N}.")
 
@@ -46,7 +46,7 @@ class CompositionOrMemorization(AbstractBiasTask):
 
     @property
     def rules(self) -> dict[str, Rule]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The two rules."""
+        """The rules by name."""
         return {"comp": _compose, "mem": self._memorize}
 
     def _memorize(self, symbols: Symbols) -> Symbols:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from humboldt.languages import tasks
-from humboldt.languages.bias._unary import LONGEST, AbstractUnaryTask
+from humboldt.languages.bias.parts.unary import LONGEST, AbstractUnaryTask
 from humboldt.settings import setting, settings
 
 

@@ -2,10 +2,10 @@
 
 from humboldt.errors import UsageError
 from humboldt.languages import tasks
-from humboldt.languages.bias._base import AbstractBiasTask, Pair, Rule, Symbols
+from humboldt.languages.bias.base import AbstractBiasTask, Pair, Rule, Symbols
 from humboldt.settings import setting, settings
 
-DEEPEST = 500  # the paper has 4; a bound against slips such as d = 1000000
+DEEPEST = 500  # the paper has 4; guards against typing errors such as d = 1000000
 
 
 @tasks.register("bias/hierarchical_or_linear", version=1)
@@ -37,7 +37,7 @@ class HierarchicalOrLinear(AbstractBiasTask):
     )
 
     def check(self) -> None:
-        """Relations between settings."""
+        """Raises an error unless all hold-out depths are at least d / 2."""
         if 2 * self.span > self.d:
             raise UsageError(
                 f"span={self.span} with d={self.d} asks for depths below d / 2, where `linear` is not defined. Use a "
@@ -53,7 +53,7 @@ class HierarchicalOrLinear(AbstractBiasTask):
 
     @property
     def rules(self) -> dict[str, Rule]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The two rules."""
+        """The rules by name."""
         return {
             "hierar": lambda symbols: symbols[len(symbols) // 2].upper(),
             "linear": lambda symbols: symbols[self.d].upper(),

@@ -1,17 +1,17 @@
 """SCAN, the split that adds a primitive (appendix D)."""
 
 from humboldt.languages import tasks
-from humboldt.languages.bias._base import AbstractBiasTask, Pair, Rule, Symbols
-from humboldt.languages.bias._scan import actions, commands
+from humboldt.languages.bias.base import AbstractBiasTask, Pair, Rule, Symbols
+from humboldt.languages.bias.parts.scan import actions, commands
 
-JUMPS = 1_467  # how often the released split has the line `jump`, so that it is a tenth of the 14,670 training lines
+JUMPS = 1_467  # repetitions of the line `jump` in the released split, a tenth of its 14,670 training lines
 
 
 @tasks.register("bias/scan_jump", version=1)
 class ScanJump(AbstractBiasTask):
     """After all commands without jump, and jump alone: what do the commands with jump mean?
 
-    `comp` says what they mean in SCAN; `mem` says a single I_JUMP, as for jump alone. The training set is that of the
+    `comp` gives their meaning in SCAN; `mem` gives a single I_JUMP, as for jump alone. The training set is that of the
     released split "add jump": 13,203 commands without jump and the command `jump` 1,467 times. The other 7,706
     commands with jump are the hold-out inputs.
     """
@@ -34,7 +34,7 @@ class ScanJump(AbstractBiasTask):
 
     @property
     def rules(self) -> dict[str, Rule]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The two rules."""
+        """The rules by name."""
         return {"comp": actions, "mem": _memorize}
 
 

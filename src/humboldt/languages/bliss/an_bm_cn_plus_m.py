@@ -3,9 +3,9 @@
 import numpy as np
 
 from humboldt.languages import Alphabet, tasks
-from humboldt.languages.bliss._automaton import CounterAutomaton
-from humboldt.languages.bliss._blocks import AbstractBlocks
-from humboldt.languages.bliss._test_set import square
+from humboldt.languages.bliss.parts.automaton import CounterAutomaton
+from humboldt.languages.bliss.parts.blocks import AbstractBlocks
+from humboldt.languages.bliss.parts.test_set import square
 
 
 @tasks.register("bliss/an_bm_cn_plus_m", version=1)
@@ -13,8 +13,8 @@ class AnBmCnPlusM(AbstractBlocks):
     """Addition: as many `c` as `a` and `b` together, at least one of each of those: abcc, abbccc, aabccc, ...
 
     With l the longest block of `a` or `b` seen in training, the |T| test strings are the pairs (n, m) from the square
-    l < n, m <= l + ceil(sqrt |T|), sorted by n + m. This is what the paper's own case implies: with n = 18 and m = 20
-    seen, 10,000 strings end at a^120 b^120 c^240, that is 100 x 100 pairs from 21 to 120.
+    l < n, m <= l + ceil(sqrt |T|), sorted by n + m. The paper's example implies this: with n = 18 and m = 20 seen,
+    10,000 strings end at a^120 b^120 c^240, that is 100 x 100 pairs from 21 to 120.
     """
 
     input_alphabet = output_alphabet = Alphabet(("#", "a", "b", "c"))
@@ -30,5 +30,5 @@ class AnBmCnPlusM(AbstractBlocks):
         Z -> b Z c [{q}] | [{p}]
     """
 
-    def _test_lengths(self, after: int, count: int) -> np.ndarray:
+    def test_lengths(self, after: int, count: int) -> np.ndarray:
         return square(after + 1, count)

@@ -1,7 +1,7 @@
 """a^n b^n c^n (context-sensitive)."""
 
 from humboldt.languages import Alphabet, tasks
-from humboldt.languages.bliss._blocks import AbstractEqualBlocks, equal_blocks
+from humboldt.languages.bliss.parts.blocks import AbstractEqualBlocks, equal_blocks
 
 
 @tasks.register("bliss/an_bn_cn", version=1)

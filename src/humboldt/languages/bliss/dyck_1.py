@@ -1,7 +1,7 @@
 """Dyck-1 (context-free)."""
 
 from humboldt.languages import Alphabet, tasks
-from humboldt.languages.bliss._dyck import AbstractDyck
+from humboldt.languages.bliss.parts.dyck import AbstractDyck
 
 
 @tasks.register("bliss/dyck_1", version=1)

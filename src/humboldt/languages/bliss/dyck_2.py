@@ -1,7 +1,7 @@
 """Dyck-2 (context-free)."""
 
 from humboldt.languages import Alphabet, tasks
-from humboldt.languages.bliss._dyck import AbstractDyck
+from humboldt.languages.bliss.parts.dyck import AbstractDyck
 
 
 @tasks.register("bliss/dyck_2", version=1)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from operator import add
 
 from humboldt.languages import Alphabet, tasks
-from humboldt.languages.chomsky._binary import AbstractBinaryOperation, split, without_needless_zeros
+from humboldt.languages.chomsky.parts.binary import AbstractBinaryOperation, split, without_needless_zeros
 
 
 @tasks.register("chomsky/binary_addition", version=1)
@@ -16,7 +16,7 @@ class BinaryAddition(AbstractBinaryOperation):
     combine = add
 
     def oracle(self, symbols: Sequence[str]) -> list[str]:
-        """Adds column by column and carries, as at school."""
+        """Adds column by column with carries, as in written addition."""
         first, second = split(symbols, "+")
         digits, carry = [], 0
         for column in range(max(len(first), len(second)) + 1):

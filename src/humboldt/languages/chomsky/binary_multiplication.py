@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from operator import mul
 
 from humboldt.languages import Alphabet, tasks
-from humboldt.languages.chomsky._binary import AbstractBinaryOperation, split, without_needless_zeros
+from humboldt.languages.chomsky.parts.binary import AbstractBinaryOperation, split, without_needless_zeros
 
 
 @tasks.register("chomsky/binary_multiplication", version=1)
@@ -19,9 +19,9 @@ class BinaryMultiplication(AbstractBinaryOperation):
         """Counts the ones of each column of the long multiplication, then carries."""
         first, second = split(symbols, "*")
         columns = [0] * (len(first) + len(second))
-        for i, one in enumerate(first):
-            for j, other in enumerate(second):
-                columns[i + j] += one * other
+        for i, left in enumerate(first):
+            for j, right in enumerate(second):
+                columns[i + j] += left * right
         for place in range(len(columns) - 1):
             columns[place + 1] += columns[place] // 2
             columns[place] %= 2

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from humboldt.languages import Alphabet, Pairs, tasks
-from humboldt.languages.chomsky._base import AbstractTransduction, Level
+from humboldt.languages.chomsky.base import AbstractTransduction, Level
 
 STEP = np.array([0, 1, -1])  # of the symbols 0, 1, 2: STAY, INCREASE, DECREASE
 
@@ -23,12 +23,12 @@ class CycleNavigation(AbstractTransduction):
     chance = 0.2
     examples = (("0 1 0 2 1 1", "2"), ("2", "4"), ("0", "0"))
 
-    def _sample(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
+    def draw(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
         moves = rng.integers(0, 3, (count, length), np.int32)
         return Pairs.full(moves, STEP[moves].sum(1, keepdims=True) % 5)
 
     def oracle(self, symbols: Sequence[str]) -> list[str]:
-        """Walks."""
+        """Makes the moves one by one."""
         position = 0
         for symbol in symbols:
             if symbol == "1":

@@ -5,26 +5,40 @@ from collections.abc import Sequence
 import numpy as np
 
 from humboldt.languages import Alphabet, Pairs, tasks
-from humboldt.languages.chomsky._base import AbstractTransduction, Level
+from humboldt.languages.chomsky.base import AbstractTransduction, Level, letters
+from humboldt.settings import setting, settings
 
 
 @tasks.register("chomsky/duplicate_string", version=1)
+@settings
 class DuplicateString(AbstractTransduction):
     """A string, twice.   abaab -> abaababaab"""
+
+    num_symbols: int = setting(2, "size of the alphabet", "10 in Beck et al. 2024", least=2, most=26, added_later=True)
 
     level = Level.CONTEXT_SENSITIVE
     input_alphabet = output_alphabet = Alphabet(("a", "b"))
     chance = 0.5
     examples = (("a b a a b", "a b a a b a b a a b"), ("b", "b b"))
 
-    def _sample(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
-        strings = rng.integers(0, 2, (count, length), np.int32)
+    def check(self) -> None:
+        """Sets the alphabet."""
+        alphabet = letters(self.num_symbols)
+        for name, value in (
+            ("input_alphabet", alphabet),
+            ("output_alphabet", alphabet),
+            ("chance", 1 / self.num_symbols),
+        ):
+            object.__setattr__(self, name, value)
+
+    def draw(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
+        strings = rng.integers(0, self.num_symbols, (count, length), np.int32)
         return Pairs.full(strings, np.tile(strings, 2))
 
     def oracle(self, symbols: Sequence[str]) -> list[str]:
-        """Reads the string aloud, and once more."""
-        said = []
+        """Copies the string symbol by symbol, twice."""
+        output = []
         for _ in range(2):
             for symbol in symbols:
-                said.append(symbol)
-        return said
+                output.append(symbol)
+        return output

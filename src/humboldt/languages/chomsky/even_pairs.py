@@ -6,14 +6,14 @@ from itertools import pairwise
 import numpy as np
 
 from humboldt.languages import Alphabet, Pairs, tasks
-from humboldt.languages.chomsky._base import AbstractTransduction, Level
+from humboldt.languages.chomsky.base import AbstractTransduction, Level
 
 
 @tasks.register("chomsky/even_pairs", version=1)
 class EvenPairs(AbstractTransduction):
     """Is the number of `ab` and `ba` together even?   aabba -> b (one ab, one ba: even)
 
-    `b` says even, `a` says odd. The same as asking whether the first and the last symbol are equal.
+    `b` means even, `a` means odd. It is even if and only if the first and the last symbol are equal.
     """
 
     level = Level.REGULAR
@@ -21,7 +21,7 @@ class EvenPairs(AbstractTransduction):
     chance = 0.5
     examples = (("a a b b a", "b"), ("a b", "a"), ("b", "b"))
 
-    def _sample(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
+    def draw(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
         strings = rng.integers(0, 2, (count, length), np.int32)
         return Pairs.full(strings, strings[:, :1] == strings[:, -1:])
 

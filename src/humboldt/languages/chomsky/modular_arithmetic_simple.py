@@ -7,7 +7,7 @@ import numpy as np
 
 from humboldt.errors import UsageError
 from humboldt.languages import Alphabet, Pairs, tasks
-from humboldt.languages.chomsky._base import AbstractTransduction, Level
+from humboldt.languages.chomsky.base import AbstractTransduction, Level
 from humboldt.settings import setting, settings
 
 MODULUS = 5
@@ -24,13 +24,13 @@ class ModularArithmeticSimple(AbstractTransduction):
 
     **Arguments:**
 
-    - `even_length`: `"lengthen"` turns an even length into the next odd one, as the paper says; `"shorten"` into the
-      one before, as its released code does.
+    - `even_length`: `"lengthen"` turns an even length into the next odd one, as in the paper; `"shorten"` into the
+      previous one, as in its released code.
     """
 
     even_length: Literal["lengthen", "shorten"] = setting(
         "lengthen",
-        "what becomes of an even length, at which there is no expression; the released code shortens it",
+        "replacement of an even length, at which there is no expression; the released code shortens it",
     )
 
     level = Level.REGULAR
@@ -39,7 +39,7 @@ class ModularArithmeticSimple(AbstractTransduction):
     chance = 0.2
     examples = (("1 + 2 - 4", "4"), ("1 + 2 * 3", "2"), ("2 - 4 * 4 * 2", "0"), ("3", "3"))
 
-    def _sample(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
+    def draw(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
         terms = length // 2 + 1 if self.even_length == "lengthen" else (length + 1) // 2
         expressions = np.empty((count, 2 * terms - 1), np.int32)
         expressions[:, ::2] = rng.integers(0, MODULUS, (count, terms))
@@ -47,7 +47,7 @@ class ModularArithmeticSimple(AbstractTransduction):
         return Pairs.full(expressions, evaluate(expressions)[:, None])
 
     def oracle(self, symbols: Sequence[str]) -> list[str]:
-        """Leaves precedence to Python's own grammar."""
+        """Evaluates the expression with Python, which has the same precedence."""
         kinds = [symbol in DIGITS for symbol in symbols]
         if kinds != [True, False] * (len(symbols) // 2) + [True]:
             raise UsageError(
@@ -57,7 +57,7 @@ class ModularArithmeticSimple(AbstractTransduction):
 
 
 def evaluate(expressions: np.ndarray) -> np.ndarray:
-    """Values modulo 5, shape `(count,)`: one pass that keeps the finished sum and the product still open."""
+    """Returns values modulo 5, shape `(count,)`, in one pass that holds a sum and the current product."""
     total = np.zeros(len(expressions), np.int64)
     product = expressions[:, 0].astype(np.int64)
     for operator, digit in zip(expressions[:, 1::2].T, expressions[:, 2::2].T, strict=True):

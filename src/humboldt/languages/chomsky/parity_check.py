@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from humboldt.languages import Alphabet, Pairs, tasks
-from humboldt.languages.chomsky._base import AbstractTransduction, Level
+from humboldt.languages.chomsky.base import AbstractTransduction, Level
 
 
 @tasks.register("chomsky/parity_check", version=1)
 class ParityCheck(AbstractTransduction):
     """Is the number of `b`s even?   aaabba -> b (two: even)
 
-    `b` says even, `a` says odd.
+    `b` means even, `a` means odd.
     """
 
     level = Level.REGULAR
@@ -20,7 +20,7 @@ class ParityCheck(AbstractTransduction):
     chance = 0.5
     examples = (("a a a b b a", "b"), ("a b", "a"), ("a", "b"))
 
-    def _sample(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
+    def draw(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
         strings = rng.integers(0, 2, (count, length), np.int32)
         return Pairs.full(strings, 1 - strings.sum(1, keepdims=True) % 2)
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from humboldt.errors import UsageError
 from humboldt.languages import Alphabet, Pairs, tasks
-from humboldt.languages.chomsky._base import AbstractTransduction, Level
-from humboldt.languages.chomsky._expressions import DIGITS, MINUS, MODULUS, PLUS, draw, evaluate
+from humboldt.languages.chomsky.base import AbstractTransduction, Level
+from humboldt.languages.chomsky.parts.expressions import DIGITS, MINUS, MODULUS, PLUS, draw, evaluate
 
 UNKNOWN, EQUALS = 9, 10  # ids of `z` and `=`
 
@@ -17,9 +17,9 @@ class SolveEquation(AbstractTransduction):
     """The `z` that solves an equation modulo 5.   (z-(-2))=1 -> 4
 
     The left side is drawn as in Modular Arithmetic, but without `*`: a product with 0 would let every `z` solve it.
-    (The paper speaks of products all the same; its released code has none.) Then one digit becomes `z`: the first at or
-    after a random place, the end joined to the start, as in the released code; so a digit after a long run of brackets
-    is hidden more often than its neighbours. The five solutions are equally likely.
+    (The paper mentions products; its released code has none.) Then one digit becomes `z`: the first at or after a
+    random place, with wrap-around, as in the released code; so a digit after a long run of brackets is hidden more
+    often than its neighbours. The five solutions are equally likely.
     """
 
     level = Level.DETERMINISTIC_CONTEXT_FREE
@@ -29,7 +29,7 @@ class SolveEquation(AbstractTransduction):
     chance = 0.2
     examples = (("( z - ( - 2 ) ) = 1", "4"), ("( 3 - ( 1 + z ) ) = 4", "3"), ("( - z ) = 2", "3"), ("z = 2", "2"))
 
-    def _sample(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
+    def draw(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
         size = length - 2
         left, right = draw(rng, count, size, (PLUS, MINUS))
         distance = (np.arange(size) - rng.integers(0, size, (count, 1))) % size

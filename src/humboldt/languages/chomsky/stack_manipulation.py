@@ -6,10 +6,10 @@ import numpy as np
 
 from humboldt.errors import UsageError
 from humboldt.languages import Alphabet, Pairs, tasks
-from humboldt.languages.chomsky._base import AbstractTransduction, Level
+from humboldt.languages.chomsky.base import AbstractTransduction, Level
 
 POP, PUSH_A, PUSH_B = 2, 3, 4  # ids of the actions
-BS = (1, PUSH_B)  # what puts a `b` on the stack: the given symbol or the action
+BS = (1, PUSH_B)  # ids that put a `b` on the stack: the symbol and the action
 TERMINATOR = 2  # id of `#` in the output
 
 
@@ -17,9 +17,10 @@ TERMINATOR = 2  # id of `#` in the output
 class StackManipulation(AbstractTransduction):
     """What is left on a stack after some actions, top first?   abbaa POP PUSH_a POP -> abba#
 
-    The stack is given bottom to top. POP on an empty stack does nothing. After `#` nothing is scored; a model is asked
-    for one symbol more than the input has. The paper is silent on how many of the symbols are actions; as in its
-    released code, all numbers from one to all but one are equally likely (none at length 1), and so are the actions.
+    The stack is given bottom to top. POP on an empty stack does nothing. After `#` nothing is scored; a model
+    outputs one symbol more than the input has. The paper does not specify how many of the symbols are actions; as in
+    its released code, all numbers from one to all but one are equally likely (none at length 1), and so are the
+    actions.
     """
 
     level = Level.DETERMINISTIC_CONTEXT_FREE
@@ -34,7 +35,7 @@ class StackManipulation(AbstractTransduction):
         ("b", "b #"),
     )
 
-    def _sample(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
+    def draw(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
         sizes = rng.integers(1, max(length, 2), (count, 1))
         symbols = rng.integers(0, 2, (count, length), np.int8)
         actions = rng.integers(POP, PUSH_B + 1, (count, length), np.int8)
@@ -42,7 +43,7 @@ class StackManipulation(AbstractTransduction):
         return Pairs.full(inputs, *final_stacks(inputs))
 
     def oracle(self, symbols: Sequence[str]) -> list[str]:
-        """Carries the actions out, one by one."""
+        """Carries out the actions one by one."""
         stack: list[str] = []
         acted = False
         for position, symbol in enumerate(symbols):
@@ -65,10 +66,10 @@ class StackManipulation(AbstractTransduction):
 
 
 def final_stacks(inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Targets of shape `(count, length + 1)` and how many of their symbols count, without simulating the stack.
+    """Returns targets, shape `(count, length + 1)`, and their lengths, shape `(count,)`, without simulating the stack.
 
-    The height after every step is a sum of +1 and -1 that is lifted whenever it falls below zero. What is pushed to
-    some height stays if and only if the stack never falls below that height afterwards.
+    The height after every step is a sum of +1 and -1 that is raised to zero whenever it falls below. A symbol pushed
+    to some height stays if and only if the stack never falls below that height afterwards.
     """
     count, length = inputs.shape
     pushes = inputs != POP

@@ -1,9 +1,9 @@
 """Are exceptions taken for the rule at first (section 6.6)? A few training items have exceptional targets."""
 
 from humboldt.languages import tasks
-from humboldt.languages.pcfg_set._corpus import VERSION, Corpus
-from humboldt.languages.pcfg_set._overgeneralisation import RATES, overgeneralisation_splits
-from humboldt.languages.pcfg_set._test import AbstractTest, HasSplits
+from humboldt.languages.pcfg_set.base import AbstractTest, HasSplits
+from humboldt.languages.pcfg_set.parts.corpus import VERSION, Corpus
+from humboldt.languages.pcfg_set.parts.overgeneralisation import RATES, overgeneralisation_splits
 from humboldt.settings import Role, setting, settings
 
 

@@ -1,9 +1,9 @@
 """Does a model reach beyond the sizes it has seen (section 6.3)? Test items are larger than all training items."""
 
 from humboldt.languages import tasks
-from humboldt.languages.pcfg_set._corpus import VERSION, Corpus
-from humboldt.languages.pcfg_set._splits import MOST_TRAINED_FUNCTIONS, productivity_splits
-from humboldt.languages.pcfg_set._test import AbstractTest, HasSplits
+from humboldt.languages.pcfg_set.base import AbstractTest, HasSplits
+from humboldt.languages.pcfg_set.parts.corpus import VERSION, Corpus
+from humboldt.languages.pcfg_set.parts.splits import MOST_TRAINED_FUNCTIONS, productivity_splits
 from humboldt.settings import setting, settings
 
 

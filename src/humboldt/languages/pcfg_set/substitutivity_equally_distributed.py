@@ -1,9 +1,9 @@
 """Are synonyms taken for the same word (section 6.4)? They are as frequent as the words they replace."""
 
 from humboldt.languages import tasks
-from humboldt.languages.pcfg_set._corpus import VERSION, Corpus
-from humboldt.languages.pcfg_set._substitutivity import equally_distributed
-from humboldt.languages.pcfg_set._test import AbstractTest, HasSplits
+from humboldt.languages.pcfg_set.base import AbstractTest, HasSplits
+from humboldt.languages.pcfg_set.parts.corpus import VERSION, Corpus
+from humboldt.languages.pcfg_set.parts.substitutivity import equally_distributed
 from humboldt.settings import settings
 
 

@@ -1,9 +1,9 @@
 """Are synonyms taken for the same word (section 6.4)? In training they are the single function of an item."""
 
 from humboldt.languages import tasks
-from humboldt.languages.pcfg_set._corpus import VERSION, Corpus
-from humboldt.languages.pcfg_set._substitutivity import PRIMITIVE_SHARE, primitive
-from humboldt.languages.pcfg_set._test import AbstractTest, HasSplits
+from humboldt.languages.pcfg_set.base import AbstractTest, HasSplits
+from humboldt.languages.pcfg_set.parts.corpus import VERSION, Corpus
+from humboldt.languages.pcfg_set.parts.substitutivity import PRIMITIVE_SHARE, primitive
 from humboldt.settings import setting, settings
 
 

@@ -1,9 +1,9 @@
 """Are known functions recombined (section 6.2)? Some pairs of functions are never neighbours in training."""
 
 from humboldt.languages import tasks
-from humboldt.languages.pcfg_set._corpus import VERSION, Corpus
-from humboldt.languages.pcfg_set._splits import systematicity_splits
-from humboldt.languages.pcfg_set._test import AbstractTest, HasSplits
+from humboldt.languages.pcfg_set.base import AbstractTest, HasSplits
+from humboldt.languages.pcfg_set.parts.corpus import VERSION, Corpus
+from humboldt.languages.pcfg_set.parts.splits import systematicity_splits
 from humboldt.settings import settings
 
 

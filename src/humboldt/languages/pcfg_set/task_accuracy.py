@@ -1,8 +1,8 @@
 """Can a model learn the task at all (section 6.1)? The base corpus as it is."""
 
 from humboldt.languages import tasks
-from humboldt.languages.pcfg_set._corpus import VERSION, Corpus
-from humboldt.languages.pcfg_set._test import AbstractTest, HasSplits
+from humboldt.languages.pcfg_set.base import AbstractTest, HasSplits
+from humboldt.languages.pcfg_set.parts.corpus import VERSION, Corpus
 from humboldt.settings import settings
 
 

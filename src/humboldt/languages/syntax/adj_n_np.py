@@ -3,7 +3,7 @@
 import numpy as np
 
 from humboldt.languages import tasks
-from humboldt.languages.syntax._base import AbstractPseudoLanguage, cells, choose
+from humboldt.languages.syntax.base import AbstractPseudoLanguage, cells, choose
 
 ADJECTIVE, NOUN = 0, 1  # category numbers
 
@@ -25,15 +25,15 @@ class AdjNNp(AbstractPseudoLanguage):
         ("ADJ_0 ADJ_0", "ungrammatical"),
     )
 
-    def _accepts(self, categories: list[str]) -> bool:
+    def accepts_categories(self, categories: list[str]) -> bool:
         return categories[-1:] == ["NP"] and all(category == "ADJ" for category in categories[:-1])
 
-    def _draw_categories(self, rng: np.random.Generator, lengths: np.ndarray, inside: np.ndarray) -> np.ndarray:
-        del rng  # the length says it all
+    def draw_categories(self, rng: np.random.Generator, lengths: np.ndarray, inside: np.ndarray) -> np.ndarray:
+        del rng  # the length determines the categories
         is_last = np.arange(inside.shape[1]) == lengths[:, None] - 1
         return np.where(is_last, NOUN, ADJECTIVE)
 
-    def _spoil(
+    def spoil(
         self, rng: np.random.Generator, tokens: np.ndarray, lengths: np.ndarray, within: tuple[int, int]
     ) -> tuple[np.ndarray, np.ndarray]:
         del within  # the length stays

@@ -3,7 +3,7 @@
 import numpy as np
 
 from humboldt.languages import tasks
-from humboldt.languages.syntax._agreement import AbstractAgreement
+from humboldt.languages.syntax.parts.agreement import AbstractAgreement
 
 
 @tasks.register("syntax/cross_serial_dependency", version=1)
@@ -21,6 +21,6 @@ class CrossSerialDependency(AbstractAgreement):
     next_noun = "first"
 
     def partners(self, verbs: np.ndarray, halves: np.ndarray) -> np.ndarray:
-        """The first noun first."""
-        del halves  # any number of nouns is taken in order
+        """Returns the nouns in their own order."""
+        del halves  # the order does not depend on the number of nouns
         return verbs

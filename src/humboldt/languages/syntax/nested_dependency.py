@@ -3,7 +3,7 @@
 import numpy as np
 
 from humboldt.languages import tasks
-from humboldt.languages.syntax._agreement import AbstractAgreement
+from humboldt.languages.syntax.parts.agreement import AbstractAgreement
 
 
 @tasks.register("syntax/nested_dependency", version=1)
@@ -21,5 +21,5 @@ class NestedDependency(AbstractAgreement):
     next_noun = "last"
 
     def partners(self, verbs: np.ndarray, halves: np.ndarray) -> np.ndarray:
-        """The last noun first."""
+        """Returns the nouns in reverse order."""
         return halves - 1 - verbs

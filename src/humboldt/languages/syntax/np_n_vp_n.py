@@ -3,7 +3,7 @@
 import numpy as np
 
 from humboldt.languages import tasks
-from humboldt.languages.syntax._base import AbstractPseudoLanguage, cells
+from humboldt.languages.syntax.base import AbstractPseudoLanguage, cells
 
 NOUN, VERB = 0, 1  # category numbers
 
@@ -28,21 +28,21 @@ class NpNVpN(AbstractPseudoLanguage):
         ("VP_0 VP_0 NP_1 NP_0", "ungrammatical"),
     )
 
-    def _accepts(self, categories: list[str]) -> bool:
+    def accepts_categories(self, categories: list[str]) -> bool:
         half = len(categories) // 2
         return categories == ["NP"] * half + ["VP"] * half
 
-    def _draw_categories(self, rng: np.random.Generator, lengths: np.ndarray, inside: np.ndarray) -> np.ndarray:
-        del rng  # the length says it all
+    def draw_categories(self, rng: np.random.Generator, lengths: np.ndarray, inside: np.ndarray) -> np.ndarray:
+        del rng  # the length determines the categories
         return np.where(np.arange(inside.shape[1]) < lengths[:, None] // 2, NOUN, VERB)
 
-    def _spoil(
+    def spoil(
         self, rng: np.random.Generator, tokens: np.ndarray, lengths: np.ndarray, within: tuple[int, int]
     ) -> tuple[np.ndarray, np.ndarray]:
         low, high = within
         nouns = lengths // 2
         fewest = np.maximum(low - nouns, 0)
-        verbs = rng.integers(fewest, high - nouns) if lengths.size else nouns  # one short of all: n itself is left out
+        verbs = rng.integers(fewest, high - nouns) if lengths.size else nouns  # one value fewer: n is skipped below
         verbs += verbs >= nouns
         new_lengths = nouns + verbs
         inside = cells(new_lengths)

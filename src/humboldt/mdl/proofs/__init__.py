@@ -1,4 +1,4 @@
-"""Whether a network is right about every string of a language, for all n. See docs/proofs.md."""
+"""Proofs that a network is right about every string of a language, for all n. See docs/proofs.md."""
 
 from humboldt.mdl.proofs.certificate_file import read_certificate as read_certificate
 from humboldt.mdl.proofs.certificate_file import write_certificate as write_certificate

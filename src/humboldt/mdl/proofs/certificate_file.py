@@ -1,4 +1,4 @@
-"""Certificates as files: JSON, one cell to a line."""
+"""Reads and writes certificates as JSON files, one cell to a line."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ from humboldt.errors import UsageError
 
 
 def write_certificate(path: str | Path, certificate: dict[str, Any]) -> None:
-    """Writes a certificate so that people can read it too."""
+    """Writes a certificate in a readable form."""
     cells = ",\n".join(f"  {json.dumps(cell)}" for cell in certificate["cells"])
     rest = {key: value for key, value in certificate.items() if key != "cells"}
     text = json.dumps(rest, indent=1).removesuffix("\n}") + f',\n "cells": [\n{cells}\n ]\n}}\n'
@@ -16,7 +16,7 @@ def write_certificate(path: str | Path, certificate: dict[str, Any]) -> None:
 
 
 def read_certificate(path: str | Path) -> Any:
-    """The certificate in a file, as yet unchecked."""
+    """Reads the certificate in a file, without checking it."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""The languages that can be proved, as the prover reads them."""
+"""The languages that the prover supports."""
 
 from dataclasses import dataclass
 
@@ -31,7 +31,7 @@ class Described:
 
     @property
     def free(self) -> int:
-        """How many blocks are as long as they like."""
+        """The number of blocks of arbitrary length."""
         return len(self.needs[0])
 
     @property
@@ -40,7 +40,7 @@ class Described:
         return "M_cat" if self.is_brackets else "M_det"
 
     def definition(self) -> list:
-        """What the name stands for, as JSON."""
+        """Returns the definition of the language, as JSON data."""
         return [self.version, self.letters, [list(row) for row in self.needs] or None]
 
 
@@ -57,7 +57,7 @@ DESCRIBED = {
 
 
 def described(language: str) -> Described:
-    """The language of that name, with or without `bliss/`.
+    """Returns the language of that name, with or without `bliss/`.
 
     >>> described("an_bn").letters
     'ab'
@@ -69,7 +69,7 @@ def described(language: str) -> Described:
 
 
 def check_measure(language: Described, measure: str) -> None:
-    """Raises for a measure that the language does not have."""
+    """Raises an error for a measure that the language does not have."""
     if measure not in MEASURES:
         raise unknown_name("measure", measure, MEASURES)
     if measure == "M_det" and language.is_brackets:

@@ -1,11 +1,11 @@
-"""Up to which size 64-bit floats are guaranteed to give the verdict that a certificate proves for real numbers.
+"""Computes the size up to which 64-bit floats are guaranteed to give the verdict that a certificate proves for reals.
 
 The suite evaluates a network in floats. Counters in halves and quarters are exact there until they grow beyond 2^53; a
 third is rounded, and the error grows with the string; a difference between outputs may be lost when they are divided by
-their sum; and tanh(20) is 1. For one size N, all of this is bounded from the certificate: how large each unit gets in
-strings up to N, whether its sum is exact, what rounding adds in one step, and what the steps of a string make of it. N
-is good if all margins of the proof are larger than the errors. Assumed of the C library: tanh and exp are within 4
-units in the last place, of the right sign, and exact at 0.
+their sum; and tanh(20) is 1. For one size N, all of this is bounded from the certificate: the largest value of each
+unit in strings up to N, whether its sum is exact, the rounding error of one step, and its growth over the steps of a
+string. N is good if all margins of the proof are larger than the errors. Assumption about the C library: tanh and exp
+are within 4 units in the last place, of the right sign, and exact at 0.
 """
 
 from collections.abc import Iterator
@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from humboldt.mdl.proofs.affine import HEAD, Form, Row, add, constant, scale, subtract, to_form, to_row
-from humboldt.mdl.proofs.affine import substitute as replaced
 from humboldt.mdl.proofs.checker.strings import LANGUAGES, Place, places
-from humboldt.mdl.proofs.network import Network
-from humboldt.mdl.proofs.polyhedron import Polyhedron
-from humboldt.mdl.proofs.symbolic import (
+from humboldt.mdl.proofs.geometry.affine import HEAD, Form, Row, add, constant, scale, subtract, to_form, to_row
+from humboldt.mdl.proofs.geometry.affine import substitute as replaced
+from humboldt.mdl.proofs.geometry.polyhedron import Polyhedron
+from humboldt.mdl.proofs.geometry.symbolic import (
     NOTHING,
     Piece,
     State,
@@ -29,18 +28,19 @@ from humboldt.mdl.proofs.symbolic import (
     span,
     step,
 )
+from humboldt.mdl.proofs.network import Network
 
 MANTISSA = 2**53
 ROUNDING = Fraction(1, MANTISSA)  # relative, of one operation
 SLACK = 8 * ROUNDING  # of the division by the sum, and of the comparison
 LIBRARY = 8 * ROUNDING  # of tanh and of the logistic function, whose values are at most 1
 LARGEST = 2**50
-INFLATION = 1.0 + 2.0**-40  # more than what computing the bounds themselves in floats can lose
+INFLATION = 1.0 + 2.0**-40  # more than the rounding of the bounds themselves, which are computed in floats
 
 
 @dataclass(frozen=True)
 class Situation:
-    """A step of the proof: all states of `before` in a region, the symbol read, and what can follow."""
+    """A step of the proof: all states of `before` in a region, the symbol read, and the symbols that can follow."""
 
     region: Polyhedron
     before: State | None
@@ -50,7 +50,7 @@ class Situation:
 
 
 def float_size(certificate: dict[str, Any], network: Network, *, most: int = LARGEST) -> int:
-    """The largest size up to which floats are guaranteed to agree with a checked certificate; `most` if there is none.
+    """Returns the largest size, at most `most`, up to which floats are guaranteed to agree with a checked certificate.
 
     The size is n, n + m, or for Dyck-1 the length of the string. The result is rounded down to about one part in 16.
     """
@@ -85,11 +85,11 @@ class _Situations:
         ]
 
     def steps(self, size: int) -> int:
-        """How many symbols a string of that size has at most, the first `#` counted."""
+        """Returns the largest number of symbols of a string of that size, including the first `#`."""
         return 1 + size * (1 if self.needs is None else 1 + sum(max(row) for row in self.needs))
 
     def up_to(self, size: int) -> Iterator[Situation]:
-        """The steps inside strings up to a size."""
+        """Yields the steps inside strings up to a size."""
         origin = [tuple(-int(i == j) for j in range(self.size + 1)) for i in range(1, self.size + 1)]
         yield from self._arrivals(origin, None, 0, [to_form(tuple(-x for x in row)) for row in origin])
         for place, rows, state in self.cells:
@@ -103,7 +103,8 @@ class _Situations:
                 )
 
     def _small(self, place: int, size: int) -> Row:
-        """Variables no larger than in strings of that size; after the free blocks k is bounded by their lengths."""
+        """Returns the row that limits the variables to strings of that size. After the free blocks, k is limited by
+        their lengths."""
         if self.needs is None:
             return (size // 2, -1)
         return (size, *[-1] * (self.size - 1), -1 if place <= len(self.needs[0]) else 0)
@@ -146,14 +147,14 @@ def _agrees(network: Network, situations: _Situations, size: int) -> bool:
 
 
 class _Errors:
-    """What rounding does to each unit in one piece."""
+    """The effect of rounding on each unit in one piece."""
 
     def __init__(self, network: Network, situation: Situation, piece: Piece, exact: set[int]) -> None:
         self.network, self.situation, self.piece = network, situation, piece
         self.local: dict[int, Fraction] = {}  # error that this step adds
-        self.slope: dict[int, Fraction] = {}  # by which errors of the input are multiplied
-        self.lost: set[int] = set()  # units that have an error, from here or from before
-        self.signed: set[int] = set()  # units that are not exact but of the right sign
+        self.slope: dict[int, Fraction] = {}  # factor on errors of the input
+        self.lost: set[int] = set()  # units that have an error, from this step or an earlier one
+        self.signed: set[int] = set()  # units that are not exact but have the right sign
         self.broken = False
         for number in network.topological_order:
             if number in piece.values:
@@ -189,7 +190,7 @@ class _Errors:
         if adds_exactly and unit.activation == "tanh":
             self.signed.add(number)
         if unit.activation not in smooth or unit.type == "product" or size == float("inf"):
-            self.broken = True  # a jump, or a factor without bound, next to a value that is not exact
+            self.broken = True  # a jump, or an unbounded factor, next to a value that is not exact
             return
         slope = Fraction(smooth[unit.activation])
         rounding = Fraction(0) if adds_exactly else slope * (len(terms) + 3) * ROUNDING * Fraction(size)
@@ -234,7 +235,7 @@ class _Errors:
 
 
 def _gap(factor: Fraction | int, output: Value, others: list[tuple[Fraction | int, Value]]) -> Form | None:
-    """A lower bound of `factor * output` less the others; a negative factor adds, so that the lower bound is taken."""
+    """Returns a lower bound of `factor * output` minus the others; a negative factor adds, and uses a lower bound."""
     if output.low is None:
         return None
     gap = scale(output.low, factor)
@@ -251,7 +252,7 @@ def _total(terms: list[tuple[Value, Fraction]], region: Polyhedron) -> Fraction 
 
 
 def _grid(terms: list[tuple[Value, Fraction]]) -> int | None:
-    """The power of 2 that makes all terms, and what they are made of, whole numbers; `None` if there is none."""
+    """Returns the power of 2 that makes all terms, and their parts, whole numbers; `None` if there is none."""
     grid = 1
     for value, weight in terms:
         if value.form is None:
@@ -265,13 +266,11 @@ def _grid(terms: list[tuple[Value, Fraction]]) -> int | None:
 
 
 def _accumulated(network: Network, errors: list[_Errors], steps: int, units: list[int]) -> dict[int, Fraction]:
-    """A bound of each unit's error in a string of that many steps. A step maps the errors before it to those after."""
+    """Returns a bound of each unit's error in a string of `steps` steps. A step maps earlier errors to later ones."""
     local = {unit: max((error.local.get(unit, Fraction(0)) for error in errors), default=Fraction(0)) for unit in units}
     slope = {unit: max((error.slope.get(unit, Fraction(0)) for error in errors), default=Fraction(0)) for unit in units}
     memory = memory_units(network)
-    rows: dict[
-        int, list[float]
-    ] = {}  # of each unit: by what the errors of the memory are multiplied, then what is added
+    rows: dict[int, list[float]] = {}  # of each unit: the factors on the errors of the memory, then the added error
     for number in network.topological_order:
         if number in local:
             row = [0.0] * len(memory) + [float(local[number])]
@@ -286,7 +285,7 @@ def _accumulated(network: Network, errors: list[_Errors], steps: int, units: lis
             rows[number] = row
     matrix, reached = [rows[unit][:-1] for unit in memory], [rows[unit][-1] for unit in memory]
     done = 1
-    while done < steps:  # twice as many steps: the same map again, on what was reached
+    while done < steps:  # doubles the steps: applies the same map to its own result
         reached = [(x + y) * INFLATION for x, y in zip(_apply(matrix, reached), reached, strict=True)]
         matrix = [[x * INFLATION for x in _apply(list(zip(*matrix, strict=True)), row)] for row in matrix]
         done *= 2

@@ -1,4 +1,4 @@
-"""The one place from which proofs import the network."""
+"""The only module from which proofs import the network."""
 
 from humboldt.mdl.network import Edge as Edge
 from humboldt.mdl.network import Network as Network

@@ -1,4 +1,4 @@
-"""Proved, refuted or unknown: whether a network is right about every string of a language."""
+"""Decides whether a network is right about every string of a language: proved, refuted or unknown."""
 
 import hashlib
 import json
@@ -8,18 +8,18 @@ from fractions import Fraction
 from typing import Any
 
 from humboldt.errors import UsageError
-from humboldt.mdl.proofs.affine import HEAD, Form
-from humboldt.mdl.proofs.blocks import BlockProver
-from humboldt.mdl.proofs.brackets import BracketProver
 from humboldt.mdl.proofs.cells import Cell, Loose, TooManyCells
 from humboldt.mdl.proofs.checker import Rejected, check
 from humboldt.mdl.proofs.described import Described, check_measure, described
+from humboldt.mdl.proofs.geometry.affine import HEAD, Form
+from humboldt.mdl.proofs.geometry.blocks import BlockProver
+from humboldt.mdl.proofs.geometry.brackets import BracketProver
+from humboldt.mdl.proofs.geometry.reals import Undecided
+from humboldt.mdl.proofs.geometry.walk import BlockWalk
 from humboldt.mdl.proofs.network import Network
-from humboldt.mdl.proofs.reals import Undecided
 from humboldt.mdl.proofs.refute import Bound, Mistake, Reader
-from humboldt.mdl.proofs.walk import BlockWalk
 
-# Before a proof is tried, and after it has failed; by free blocks, brackets having none.
+# Before a proof is tried, and after it has failed; by the number of free blocks, which is 0 for brackets.
 FIRST_BOUNDS = {0: Bound(16, 4_000), 1: Bound(30, 4_000), 2: Bound(24, 4_000)}
 LAST_BOUNDS = {0: Bound(400, 8_000), 1: Bound(300, 8_000), 2: Bound(120, 8_000)}
 
@@ -36,7 +36,7 @@ class Proved:
 
 @dataclass(frozen=True)
 class Refuted:
-    """The network is wrong about a string, and right about all shorter ones."""
+    """The network is wrong about a string, and right about all shorter strings."""
 
     mistake: Mistake
 
@@ -47,9 +47,9 @@ class Refuted:
 
 @dataclass(frozen=True)
 class Unknown:
-    """Neither: the network leaves the class that can be decided, or its first mistake is far away.
+    """Neither proved nor refuted: the network is outside the decidable class, or its first mistake is far away.
 
-    - `unit`, `block`: the unit that could not be followed, and the letter after which; `None` if it was not one unit.
+    - `unit`, `block`: the unit that is not an affine form, and the letter after which; `None` if it was not one unit.
     - `examined`: all strings up to this size are right.
     """
 
@@ -81,7 +81,7 @@ def prove(
     - `measure`: `M_det` or `M_cat`; if not given, the one by which the paper scores the language.
     - `epsilon`: the margin. M_det at a margin above 0 allows a share of the steps of each string to be wrong; it is
       proved only if none is.
-    - `run_on`: whether longer strings are run too if no proof is found; it takes longer, and may find a mistake.
+    - `run_on`: whether longer strings are run, too, if no proof is found; it takes longer, and may find a mistake.
     """
     strings = described(language)
     network.require_symbols(strings.symbols)
@@ -92,7 +92,7 @@ def prove(
     kind = 0 if strings.is_brackets else strings.free
     if mistake := _first_mistake(reader, FIRST_BOUNDS[kind]):
         return Refuted(mistake)
-    failure = Unknown("its values are too close to 0 to be told apart from it", None, None, 0)
+    failure = Unknown("its values cannot be distinguished from 0", None, None, 0)
     try:
         for attempt in _attempts(network, strings):
             certificate = make_certificate(network, strings, measure, allowed, attempt.cells)
@@ -111,7 +111,7 @@ def prove(
 
 
 def margin(epsilon: Fraction | str | float) -> Fraction:
-    """A margin as a fraction. Floats such as 0.005 are meant as the decimals they are written as.
+    """Returns a margin as a fraction. Floats such as 0.005 are read as the decimals they are written as.
 
     >>> margin("0.005"), margin(0.1), margin("1/3")
     (Fraction(1, 200), Fraction(1, 10), Fraction(1, 3))
@@ -142,7 +142,7 @@ def _attempts(network: Network, strings: Described) -> Iterator[_Attempt]:
 
 
 def _failure(network: Network, strings: Described, attempt: _Attempt, rejected: Rejected) -> Unknown:
-    """What to say of a certificate that was rejected: the first unit that is not an affine form, if there is one."""
+    """Builds the verdict for a rejected certificate: names the first unit that is not an affine form, if any."""
     if attempt.loose:
         loose = attempt.loose[0]
         unit, block = network.name(loose.unit), strings.symbols[loose.place]
@@ -154,7 +154,7 @@ def _failure(network: Network, strings: Described, attempt: _Attempt, rejected: 
 def make_certificate(
     network: Network, strings: Described, measure: str, epsilon: Fraction, cells: list[Cell]
 ) -> dict[str, Any]:
-    """Cells and claim as JSON data."""
+    """Returns cells and claim as JSON data."""
     certificate: dict[str, Any] = {
         "claim": {
             "network": digest(json.loads(network.to_json())),
@@ -178,7 +178,7 @@ def make_certificate(
 
 
 def digest(data: Any) -> str:
-    """The hash of JSON data."""
+    """Returns the hash of JSON data."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
@@ -190,4 +190,4 @@ def _first_mistake(reader: Reader, bound: Bound) -> Mistake | None:
     try:
         return reader.shortest_mistake(bound)
     except Undecided:
-        return None  # numbers too close to tell apart: not a mistake that can be shown
+        return None  # numbers too close to distinguish: not a mistake that can be shown

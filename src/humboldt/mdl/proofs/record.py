@@ -1,4 +1,4 @@
-"""A verdict as plain data: what `humboldt prove --json` prints and what is stored with a result."""
+"""A verdict as plain data, which `humboldt prove --json` prints and which is stored with a result."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from humboldt.mdl.proofs.prove import Proved, Refuted, Verdict
 
 
 def verdict_record(verdict: Verdict, network: Network) -> dict[str, Any]:
-    """What a verdict says, but for the certificate, which is a file of its own.
+    """Returns a verdict as JSON data, except for the certificate, which is a separate file.
 
     `float_size` is the size up to which 64-bit floats are guaranteed to agree with a proof.
     """
@@ -16,12 +16,12 @@ def verdict_record(verdict: Verdict, network: Network) -> dict[str, Any]:
     if isinstance(verdict, Proved):
         return name | {"float_size": float_size(verdict.certificate, network)}
     if isinstance(verdict, Refuted):
-        found = verdict.mistake
+        mistake = verdict.mistake
         return name | {
-            "string": found.string,
-            "prefix": found.prefix,
-            "says": found.says,
-            "follow": list(found.follow),
+            "string": mistake.string,
+            "prefix": mistake.prefix,
+            "says": mistake.says,
+            "follow": list(mistake.follow),
         }
     return name | {
         "reason": verdict.reason,

@@ -1,19 +1,19 @@
-"""The shortest string that a network gets wrong, by running it on all strings in order."""
+"""Finds the shortest string that a network gets wrong, by running it on all strings in order."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 from humboldt.mdl.proofs.described import Described
+from humboldt.mdl.proofs.geometry.simulation import START, Simulation
 from humboldt.mdl.proofs.network import Network
-from humboldt.mdl.proofs.simulation import START, Simulation
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """A string of the language, and the first step of it that is wrong.
+    """A string of the language, and its first wrong step.
 
-    - `prefix`: what the network has read there, `#` included.
+    - `prefix`: the symbols that the network has read there, including `#`.
     - `says`: its distribution over the next symbol, to float precision.
     - `follow`: the symbols that can follow.
     """
@@ -26,7 +26,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Bound:
-    """How far strings are run: up to this size (n, n + m, or length), in at most this many different steps."""
+    """A limit on runs: strings up to this size (n, n + m, or length), in at most this many distinct steps."""
 
     size: int
     steps: int = 60_000
@@ -41,7 +41,7 @@ class Reader:
         self.examined = 0  # every string up to this size is right
 
     def shortest_mistake(self, bound: Bound) -> Mistake | None:
-        """The first string, by size, that is wrong; `None` if there is none within the bound."""
+        """Returns the first mistake, by the size of the string; `None` if there is none within the bound."""
         return self._in_brackets(bound) if self.language.is_brackets else self._in_blocks(bound)
 
     def _in_blocks(self, bound: Bound) -> Mistake | None:
@@ -56,7 +56,7 @@ class Reader:
         return None
 
     def read(self, free: tuple[int, ...]) -> Mistake | None:
-        """The first mistake in the string with free blocks of these lengths, if the string does not pass."""
+        """Returns the first mistake in the string with free blocks of these lengths, if the string does not pass."""
         language = self.language
         runs = [*free, *(sum(x * y for x, y in zip(needs, free, strict=True)) for needs in language.needs)]
         prefix, wrong, counted = [0], [], 0
@@ -80,7 +80,7 @@ class Reader:
     def _fault(
         self, step: int, prefix: list[int], follow: frozenset[int], *, opening: bool = False
     ) -> list[tuple[list[int], int, frozenset[int]]]:
-        """The prefix, the step and what can follow, if it counts and is wrong."""
+        """Returns `[(prefix, step, follow)]` if the step counts and is wrong, else an empty list."""
         if self.measure == "M_det" and (opening or len(follow) > 1):
             return []
         if self.simulation.is_right(step, follow, self.measure, self.epsilon):
@@ -91,15 +91,15 @@ class Reader:
         """Reads all prefixes of one length at a time; of those with equal state and depth only the first."""
         state, step = self.simulation.step(START, 0)
         top, inside = frozenset({0, 1}), frozenset({1, 2})
-        found: list[tuple[int, list[int], tuple]] = []
+        shortest: list[tuple[int, list[int], tuple]] = []  # at most one: length, string, fault
         if fault := self._fault(step, [0], top):
             return self._mistake([], *fault[0])
         frontier: dict[tuple[int, int], list[int]] = {(state, 0): [0]}
         for length in range(1, bound.size + 1):
-            if found and length > found[0][0]:
+            if shortest and length > shortest[0][0]:
                 break
             if self.simulation.num_steps > bound.steps:
-                return None  # what was found need not be the shortest
+                return None  # there may be a shorter one
             onward: dict[tuple[int, int], list[int]] = {}
             for (state, depth), prefix in sorted(frontier.items(), key=lambda item: item[1]):
                 for symbol in (1, 2) if depth else (1,):
@@ -109,13 +109,13 @@ class Reader:
                     reached, step = self.simulation.step(state, symbol)
                     longer = [*prefix, symbol]
                     if fault := self._fault(step, longer, inside if below else top):
-                        found.append((length + below, longer + [2] * below, fault[0]))
-                        found = [min(found)]
+                        shortest.append((length + below, longer + [2] * below, fault[0]))
+                        shortest = [min(shortest)]
                     onward.setdefault((reached, below), longer)
             frontier = onward
-            if not found:
+            if not shortest:
                 self.examined = length
-        return self._mistake(found[0][1][1:], *found[0][2]) if found else None
+        return self._mistake(shortest[0][1][1:], *shortest[0][2]) if shortest else None
 
     def _mistake(self, string: list[int], prefix: list[int], step: int, follow: frozenset[int]) -> Mistake:
         symbols = self.language.symbols
@@ -128,7 +128,7 @@ class Reader:
 
 
 def _lengths(free: int, size: int) -> Iterator[tuple[int, ...]]:
-    """Lengths of the free blocks with that sum, the first block ascending."""
+    """Yields lengths of the free blocks with that sum, the first block ascending."""
     if free == 1:
         yield (size,)
     else:

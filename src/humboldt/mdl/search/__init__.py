@@ -1,14 +1,14 @@
-"""The search for the network with the shortest description. A search is not a model: what it finds is a network.
+"""The search for the network with the shortest description. A search is not a model: its result is a network.
 
-| file | what it holds |
+| file | contents |
 | --- | --- |
-| `settings` | how networks are searched for, and how the published search does it |
+| `settings` | settings of searches, and those of the published search |
 | `mdlrnn` | the few of these settings that a user of the BLISS suite may change |
 | `islands` | islands, migration and restarts: `start` a search, and advance it |
-| `resumable` | `search`: a whole search, saved from time to time and resumed where it was |
+| `resumable` | `search`: a whole search, saved periodically and resumable |
 | `shortest_proved` | keeps the shortest network that is proved right for all n, beside the shortest one |
 | `island` | one island's evolution, compiled |
-| `state` | what a search knows, as plain arrays |
+| `state` | the state of a search, as plain arrays |
 | `mutations`, `scale_mutation`, `genome_edits` | random changes to a network, and the small steps they are made of |
 | `genome_lengths` | code length and hashes of a network as machine words, compiled |
 | `random_numbers` | random numbers for compiled code |

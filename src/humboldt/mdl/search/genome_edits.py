@@ -1,4 +1,4 @@
-"""The small steps that mutations are made of."""
+"""Elementary edits that mutations consist of."""
 
 from humboldt.mdl.jit import inner
 from humboldt.mdl.machine_words import (
@@ -17,19 +17,22 @@ from humboldt.mdl.search.random_numbers import below, by_code_length, geometric,
 
 @inner
 def random_weight(rng):
-    """Random sign; numerator and denominator 1 with probability 1/2, 2 with 1/4, ..."""
+    """Draws a weight: random sign; numerator and denominator 1 with probability 1/2, 2 with 1/4, ..."""
     return pack_weight(below(rng, 2), geometric(rng), geometric(rng))
 
 
 @inner
 def coded_weight(rng):
-    """Random sign; numerator and denominator as likely as their code is short: large ones are rare, not unheard of."""
+    """Draws a weight: random sign; numerator and denominator with probabilities by their code lengths.
+
+    Large ones are rare, but possible.
+    """
     return pack_weight(below(rng, 2), by_code_length(rng), by_code_length(rng))
 
 
 @inner
 def perturbed_weight(rng, weight):
-    """One up or down in the numerator or denominator, or (the likelier the nearer to 0) the other sign."""
+    """Returns a weight with numerator or denominator changed by one, or (more likely near 0) with the other sign."""
     numerator = (weight >> NUMERATOR) & TERM_MASK
     denominator = weight & TERM_MASK
     flip = max(0.0, 1.0 - numerator / denominator)
@@ -45,7 +48,7 @@ def perturbed_weight(rng, weight):
 
 @inner
 def insert_edge(edges, sizes, word):
-    """Put an edge where it belongs in the order."""
+    """Inserts an edge at its place in the order."""
     place = sizes[1]
     while place > 0 and edges[place - 1] > word:
         edges[place] = edges[place - 1]
@@ -56,7 +59,7 @@ def insert_edge(edges, sizes, word):
 
 @inner
 def delete_edge(edges, sizes, place):
-    """Take out the edge at `place`."""
+    """Deletes the edge at `place`."""
     for e in range(place, sizes[1] - 1):
         edges[e] = edges[e + 1]
     sizes[1] -= 1
@@ -64,7 +67,7 @@ def delete_edge(edges, sizes, place):
 
 @inner
 def find_edge(edges, sizes, source, target, recurrent):
-    """Place of an edge in the order, -1 if there is none."""
+    """Returns the place of an edge in the order, -1 if there is none."""
     wanted = pack_edge(source, target, recurrent, 0) >> SOURCE
     for e in range(sizes[1]):
         if edges[e] >> SOURCE == wanted:
@@ -74,7 +77,7 @@ def find_edge(edges, sizes, source, target, recurrent):
 
 @inner
 def free_targets(edges, sizes, num_symbols, source, recurrent):
-    """Mask of the units to which an edge of this kind can be added from `source`."""
+    """Returns the mask of the units to which an edge of this kind can be added from `source`."""
     free = ((1 << sizes[0]) - 1) & ~((1 << num_symbols) - 1)
     for e in range(sizes[1]):
         if edge_source(edges[e]) == source and edge_recurrent(edges[e]) == recurrent:
@@ -96,6 +99,6 @@ def free_targets(edges, sizes, num_symbols, source, recurrent):
 
 @inner
 def random_source(rng, sizes, num_symbols):
-    """An input or hidden unit: outputs feed nothing."""
+    """Draws an input or hidden unit: outputs have no outgoing edges."""
     source = below(rng, sizes[0] - num_symbols)
     return source if source < num_symbols else source + num_symbols

@@ -31,7 +31,7 @@ def _weight_bits(word):
 
 @inner
 def grammar_bits(units, edges, sizes, degrees, activation_bits):
-    """|G| of a genome; the same number as `encoding.encoding_length`."""
+    """Returns |G| of a genome; the same number as `network_bits.encoding_length`."""
     target_bits = 0
     while (1 << target_bits) < sizes[0]:
         target_bits += 1
@@ -56,7 +56,7 @@ def _mixed(h1, h2, word):
 
 @inner
 def hash_genome(units, edges, sizes):
-    """Two 64-bit hashes of a genome."""
+    """Returns two 64-bit hashes of a genome."""
     h1 = np.uint64(sizes[0]) * _KEY_2
     h2 = np.uint64(sizes[1]) * _KEY_1 + np.uint64(1)
     for u in range(sizes[0]):

@@ -24,11 +24,11 @@ class Population(NamedTuple):
     grammar: NDArray[np.float64]  # (N,) |G|
     data: NDArray[np.float64]  # (N,) |D:G|
     rng: NDArray[np.uint64]  # (1,)
-    counts: NDArray[np.int64]  # (1,) offspring made so far
+    counts: NDArray[np.int64]  # (1,) number of offspring so far
 
 
 class Cache(NamedTuple):
-    """|D:G| of genomes met before, found by two independent 64-bit hashes. It saves time and changes no result."""
+    """|D:G| of earlier genomes, looked up by two independent 64-bit hashes. It saves time and changes no result."""
 
     key_1: NDArray[np.uint64]
     key_2: NDArray[np.uint64]
@@ -36,7 +36,7 @@ class Cache(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What compiled code needs to know of the settings."""
+    """The settings that compiled code needs."""
 
     num_symbols: int
     allowed: NDArray[np.int64]  # activation numbers
@@ -70,8 +70,8 @@ class Scratch(NamedTuple):
 
 @inner
 def _data_bits(h1, h2, rules, trie, cache, scratch, bound):
-    """|D:G| of the genome in scratch, or, negative, a part of it that is more than `bound`."""
-    if rules.impossible < np.inf:  # another length, so another key
+    """Returns |D:G| of the genome in scratch, or the negative of a part of it that is more than `bound`."""
+    if rules.impossible < np.inf:  # |D:G| differs, so the key must differ
         h2 = ~h2
     slot = np.int64(h1 & np.uint64(len(cache.key_1) - 1))
     if cache.key_1[slot] == h1 and cache.key_2[slot] == h2:
@@ -91,7 +91,7 @@ def _data_bits(h1, h2, rules, trie, cache, scratch, bound):
 
 @inner
 def _hash_lengths(grammar, data):
-    """One word for two code lengths: equal for equal lengths, and for hardly any others."""
+    """Returns one word for two code lengths: equal for equal lengths, and rarely for others."""
     h = (np.float64(data).view(np.uint64) ^ (np.uint64(grammar) * _KEY_1)) * _KEY_2
     return h ^ (h >> _S32)
 
@@ -125,7 +125,7 @@ def _store(population, i, scratch, grammar, data):
 
 @inner
 def better(population, i, j, pressure):
-    """-1 if i has the shorter description, 1 if j has, 0 for a tie. Among the impossible the shorter |G| wins."""
+    """Returns -1 if i has the shorter description, 1 if j has, 0 for a tie. If both are infinite, |G| decides."""
     a = pressure * population.grammar[i] + population.data[i]
     b = pressure * population.grammar[j] + population.data[j]
     if a == b and np.isinf(a):
@@ -135,27 +135,27 @@ def better(population, i, j, pressure):
 
 @inner
 def tournament(population, size, pressure):
-    """Winner and loser among `size` different random members; ties are settled by the draw's order, itself random."""
+    """Returns winner and loser among `size` distinct random members; the random order of the draw breaks ties."""
     n = len(population.grammar)
     rng = population.rng
     winner = below(rng, n)
     loser = winner
     for k in range(1, size):
-        other = below(rng, n)
-        while other in (winner, loser):
-            other = below(rng, n)
-        if better(population, other, winner, pressure) < 0:
+        member = below(rng, n)
+        while member in (winner, loser):
+            member = below(rng, n)
+        if better(population, member, winner, pressure) < 0:
             if k == 1:
                 loser = winner
-            winner = other
-        elif k == 1 or better(population, loser, other, pressure) <= 0:
-            loser = other
+            winner = member
+        elif k == 1 or better(population, loser, member, pressure) <= 0:
+            loser = member
     return winner, loser
 
 
 @inner
 def _mark_elite(population, scratch, count):
-    """Protect the best `count` members of different, finite description length."""
+    """Marks the best `count` members of distinct, finite description length as protected."""
     n = len(population.grammar)
     scratch.elite[:] = 0
     last = -np.inf
@@ -174,7 +174,7 @@ def _mark_elite(population, scratch, count):
 
 @entry
 def start_island(sources):
-    """Fill a population with random networks and evaluate them."""
+    """Fills a population with random networks and evaluates them."""
 
     def start_island(population, rules, trie, cache, scratch):
         _ = sources  # see jit.py
@@ -190,7 +190,7 @@ def start_island(sources):
 
 @entry
 def reassess(sources):
-    """Set |D:G| of all members to what it is by these rules: some may have come from an island with others."""
+    """Recomputes |D:G| of all members by these rules: some may have come from an island with other rules."""
 
     def reassess(population, rules, trie, cache, scratch):
         _ = sources  # see jit.py
@@ -204,16 +204,16 @@ def reassess(sources):
 
 @entry
 def migrate_ring(sources):
-    """Send tournament winners of each island to the one `distance` further on, where they take the places of losers."""
+    """Sends tournament winners of each island to the island `distance` further on, where they replace losers."""
 
     def migrate_ring(populations, num_migrants, tournament_size, pressures, distance):
         _ = sources  # see jit.py
         count = len(populations)
-        chosen = np.zeros((count, num_migrants), np.int64)
+        migrants = np.zeros((count, num_migrants), np.int64)
         for k in range(count):
             for m in range(num_migrants):
-                chosen[k, m] = tournament(populations[k], tournament_size, pressures[k])[0]
-        # All are chosen before any arrives: copies first.
+                migrants[k, m] = tournament(populations[k], tournament_size, pressures[k])[0]
+        # All are copied before any arrives.
         first = populations[0]
         units = np.zeros((count, num_migrants, first.units.shape[1]), np.int64)
         edges = np.zeros((count, num_migrants, first.edges.shape[1]), np.int64)
@@ -221,7 +221,7 @@ def migrate_ring(sources):
         lengths = np.zeros((count, num_migrants, 2))
         for k in range(count):
             for m in range(num_migrants):
-                i = chosen[k, m]
+                i = migrants[k, m]
                 units[k, m] = populations[k].units[i]
                 edges[k, m] = populations[k].edges[i]
                 sizes[k, m] = populations[k].sizes[i]
@@ -242,7 +242,7 @@ def migrate_ring(sources):
 
 @entry
 def advance_island(sources):
-    """Evolve a population for some generations of as many offspring as it has members."""
+    """Evolves a population for some generations, each of as many offspring as it has members."""
 
     def advance_island(population, rules, trie, cache, scratch, generations):
         _ = sources  # see jit.py
@@ -286,8 +286,8 @@ def advance_island(sources):
                 lengths = _hash_lengths(grammar, data)
                 slot = np.int64(lengths & mask)
                 place = loser
-                # One with the same two lengths is the same network but for things that do not matter: were it to take
-                # another place, copies would crowd out the rest. Taking its twin's place it can still drift.
+                # A member with the same two lengths is in effect the same network: if the offspring took another
+                # place, copies would crowd out other networks. Taking its twin's place it can still drift.
                 if rules.keep_distinct and scratch.present[slot] > 0 and data < np.inf:
                     for i in range(n):
                         if scratch.hashes[i] == lengths:

@@ -7,8 +7,8 @@ with Islands(trie, settings, processes=2) as islands:
 network = state.best_network(symbols)
 ```
 
-The state is a set of plain arrays. What `advance` does to it depends on the state alone: not on the number of
-processes, nor on how the generations are divided over calls.
+The state is a set of plain arrays. The effect of `advance` depends on the state alone: not on the number of processes,
+nor on how the generations are divided over calls.
 """
 
 import math
@@ -44,7 +44,7 @@ PRESENT_SLOTS = 1 << 13
 
 
 class _Worker:
-    """One process's compiled code, corpus and working memory."""
+    """The compiled code, corpus and working memory of one process."""
 
     def __init__(self, trie: Trie, settings: SearchSettings) -> None:
         units, edges, members = _max_units(trie, settings), settings.max_edges, settings.population_size
@@ -98,13 +98,13 @@ def _max_units(trie: Trie, settings: SearchSettings) -> int:
     if units > MAX_UNITS:
         raise UsageError(
             f"{trie.num_symbols} symbols and max_hidden {settings.max_hidden} make {units} units; {MAX_UNITS} is the "
-            "most a genome can hold. Lower max_hidden."
+            "most that a genome can hold. Lower max_hidden."
         )
     return units
 
 
 def start(trie: Trie, settings: SearchSettings, seed: int) -> SearchState:
-    """Random populations on all islands, evaluated. Island k's random numbers depend on (seed, k) alone."""
+    """Returns random, evaluated populations on all islands. Island k's random numbers depend on (seed, k) alone."""
     if trie.num_symbols > settings.max_edges:
         raise UsageError(
             f"max_edges is {settings.max_edges}, but starting networks for {trie.num_symbols} symbols have one edge "
@@ -143,7 +143,7 @@ def start(trie: Trie, settings: SearchSettings, seed: int) -> SearchState:
 
 
 def _population(state: SearchState, island: int) -> Population:
-    """Views of one island's arrays."""
+    """Returns views of one island's arrays."""
     return Population(
         state.units[island],
         state.edges[island],
@@ -156,7 +156,7 @@ def _population(state: SearchState, island: int) -> Population:
 
 
 def _note_best(state: SearchState, settings: SearchSettings) -> None:
-    """Remember the best network of each ring and of the search."""
+    """Updates the best network of each ring and of the search."""
     per_ring = len(settings.pressures)
     for ring in range(settings.num_rings):
         islands = slice(ring * per_ring, (ring + 1) * per_ring)
@@ -194,7 +194,7 @@ def _advance_in_process(population: Population, island: int, generations: int) -
 
 
 class Islands:
-    """The machinery that advances a search, in this process or in several. Use it in a `with` block."""
+    """Advances a search, in this process or in several. Use it in a `with` block."""
 
     def __init__(self, trie: Trie, settings: SearchSettings, *, processes: int = 1) -> None:
         if processes < 1:
@@ -222,15 +222,15 @@ class Islands:
 
     @property
     def full_evaluations(self) -> int:
-        """Networks whose |D:G| this process has computed to the end of the corpus.
+        """Number of networks whose |D:G| this process has computed to the end of the corpus.
 
-        Of `SearchState.networks_tried` these are few: most are met before and looked up, or cut short. How many depends
-        on what this process remembers, so the number is no part of the state.
+        Of `SearchState.networks_tried` these are few: most are looked up, or cut short. The number depends on the cache
+        of this process, so it is not part of the state.
         """
         return int(self._worker.scratch.full[0])
 
     def advance(self, state: SearchState, generations: int) -> SearchState:
-        """Carry the search on by some generations, in place. Migration happens when the generation is a multiple."""
+        """Advances the search by some generations, in place. It migrates at multiples of `migration_interval`."""
         interval = self.settings.migration_interval
         end = int(state.generation[0]) + generations
         while state.generation[0] < end:
@@ -245,12 +245,12 @@ class Islands:
         return state
 
     def reassess(self, state: SearchState) -> None:
-        """Compute |D:G| of all members anew, by the rules of their islands. It changes nothing but takes time."""
+        """Recomputes |D:G| of all members by the rules of their islands. It takes time, but changes nothing."""
         for island in range(self.settings.num_islands):
             self._worker.reassess(_population(state, island), island)
 
     def forget(self) -> None:
-        """Empty this process's memory of networks met before. It changes no result."""
+        """Empties this process's cache of networks. It changes no result."""
         self._worker.cache.key_1[:] = 0
         self._worker.cache.key_2[:] = 0
 
@@ -293,7 +293,7 @@ class Islands:
             age = state.generation[0] - state.born[ring]
             life = limit * luby(int(state.restarts[ring]) + 1)
             if state.best_lengths[ring].sum() <= state.record_lengths.sum():
-                life *= 2  # the ring that holds the record may go on improving it
+                life *= 2  # the ring that holds the record may still improve it
             if idle < limit and age < life:
                 continue
             state.restarts[ring] += 1
@@ -306,10 +306,10 @@ class Islands:
 
 
 def luby(n: int) -> int:
-    """Term number n >= 1 of 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ...
+    """Returns term number n >= 1 of 1 1 2 1 1 2 4 1 1 2 1 1 2 4 8 ...
 
-    Lives of these lengths are the best that can be done about a search whose time to success is unknown (Luby, Sinclair
-    and Zuckerman 1993): many are short, and however long a life it takes, one of that length comes.
+    Lives of these lengths are the best strategy for a search whose time to success is unknown (Luby, Sinclair and
+    Zuckerman 1993): many are short, but arbitrarily long lives occur.
 
     >>> [luby(n) for n in range(1, 16)]
     [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]

@@ -8,17 +8,17 @@ from humboldt.registry import Registry
 from humboldt.settings import setting, settings
 
 ACTIVATION_SETS = {"paper": PAPER_ACTIVATIONS, "wide": WIDE_ACTIVATIONS, "extended": EXTENDED_ACTIVATIONS}
-VERSION = 2  # grows when the same settings can give another network
+VERSION = 2  # increased when the same settings can give another network
 
 
-#: Settings of searches, by name. They are not models: a model can be built, a search has to find one.
+#: Settings of searches, by name. They are not models: a model can be built, a search must find one.
 searches: Registry[Any] = Registry("search")
 
 
 @searches.register("mdlrnn", version=VERSION)
 @settings
 class MDLRNN:
-    """Settings of a search for the network with the shortest description. What is not here is in `SearchSettings`."""
+    """Settings of a search for the network with the shortest description. All others are in `SearchSettings`."""
 
     activations: Literal["paper", "wide", "extended"] = setting(
         "paper", "what units may compute", "Lan et al. (2023), section 5.1"
@@ -40,11 +40,11 @@ class MDLRNN:
     )
 
     def check(self) -> None:
-        """The search's own checks."""
+        """Runs the checks of `SearchSettings`."""
         self.search_settings()
 
     def search_settings(self) -> SearchSettings:
-        """How the search goes about it."""
+        """Returns the complete settings of the search."""
         return SearchSettings(
             activations=ACTIVATION_SETS[self.activations],
             population_size=self.population_size,

@@ -1,8 +1,8 @@
 """Small random changes to a genome, in place.
 
 The first nine are those of the reference code of Lan et al. (2022), with the same choices inside each; the last five
-are ours. One departure holds for all: a forward edge that would close a cycle is never made (the reference makes it,
-pays for it, and leaves it out when it runs the network).
+are ours. One departure holds for all: a forward edge that would close a cycle is never added (the reference adds it,
+counts its bits, and leaves it out when it runs the network).
 """
 
 from humboldt.mdl.jit import inner
@@ -47,7 +47,7 @@ OPERATORS = (
     "add_memory",
     "scale_unit",
 )
-# Relative rates; an operator that does not apply to a network drops out of the draw.
+# Relative rates; an operator that does not apply to a network is not drawn.
 REFERENCE_RATES = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 NO_BIAS = 1  # weight word of a unit without bias: numerator 0, denominator 1
 
@@ -69,7 +69,7 @@ def _add_edge(rng, units, edges, sizes, num_symbols, weight):
 
 @inner
 def _add_unit(rng, units, edges, sizes, allowed, allow_product):
-    """Split an edge: the first half keeps kind and weight, the second is forward with weight 1."""
+    """Splits an edge: the first half keeps kind and weight, the second is forward with weight 1."""
     if sizes[0] >= len(units) or sizes[1] == 0 or sizes[1] >= len(edges):
         return False
     place = below(rng, sizes[1])
@@ -86,10 +86,10 @@ def _add_unit(rng, units, edges, sizes, allowed, allow_product):
 
 @inner
 def _remove_unit(rng, units, edges, sizes, num_symbols):
-    """Take out a hidden unit and join its sources to its targets, with the first edge's weight.
+    """Removes a hidden unit and joins its sources to its targets, with the first edge's weight.
 
-    The joined edge is forward if both halves were, else recurrent; an edge that is there already stays as it is.
-    The unit with the highest number takes the free number.
+    The joined edge is forward if both halves were, else recurrent; an edge that exists already is not changed.
+    The unit with the highest number gets the free number.
     """
     if sizes[0] <= 2 * num_symbols:
         return False
@@ -126,34 +126,34 @@ def _remove_unit(rng, units, edges, sizes, num_symbols):
 
 @inner
 def _unit_with_bias(rng, units, sizes, num_symbols, wanted):
-    """A random non-input unit that has a bias (or has none), -1 if there is no such unit."""
+    """Returns a random non-input unit that has a bias (or has none), -1 if there is no such unit."""
     count = 0
     for u in range(num_symbols, sizes[0]):
         count += has_bias(units[u]) == wanted
     if count == 0:
         return -1
-    chosen = below(rng, count)
+    skipped = below(rng, count)
     for u in range(num_symbols, sizes[0]):
         if has_bias(units[u]) == wanted:
-            if chosen == 0:
+            if skipped == 0:
                 return u
-            chosen -= 1
+            skipped -= 1
     return -1
 
 
 @inner
 def _change_weight(rng, units, edges, sizes, num_symbols, replace):
-    """Perturb, or draw anew, the weight of a random edge or bias."""
+    """Perturbs, or draws anew, the weight of a random edge or bias."""
     biases = 0
     for u in range(num_symbols, sizes[0]):
         biases += has_bias(units[u])
     if sizes[1] + biases == 0:
         return False
-    chosen = below(rng, sizes[1] + biases)
-    if chosen < sizes[1]:
-        word = edges[chosen]
+    place = below(rng, sizes[1] + biases)
+    if place < sizes[1]:
+        word = edges[place]
         weight = coded_weight(rng) if replace else perturbed_weight(rng, word & WEIGHT_MASK)
-        edges[chosen] = (word & ~WEIGHT_MASK) | weight
+        edges[place] = (word & ~WEIGHT_MASK) | weight
         return True
     u = _unit_with_bias(rng, units, sizes, num_symbols, True)
     weight = coded_weight(rng) if replace else perturbed_weight(rng, units[u] & WEIGHT_MASK)
@@ -163,7 +163,7 @@ def _change_weight(rng, units, edges, sizes, num_symbols, replace):
 
 @inner
 def _move_edge(rng, units, edges, sizes, num_symbols, flip):
-    """Move one end of a random edge, or (flip) make a forward edge recurrent and the other way round."""
+    """Moves one end of a random edge, or (flip) makes a forward edge recurrent or a recurrent edge forward."""
     if sizes[1] == 0:
         return False
     place = below(rng, sizes[1])
@@ -185,7 +185,7 @@ def _move_edge(rng, units, edges, sizes, num_symbols, flip):
 
 @inner
 def _add_memory(rng, units, edges, sizes, num_symbols, allowed, allow_product):
-    """A new unit that keeps its value (recurrent edge of weight 1 to itself), read from and written to at random.
+    """Adds a unit that keeps its value (recurrent edge of weight 1 to itself), with random edges from and to it.
 
     The reference needs several unrewarded steps for this, and every counter begins with it.
     """
@@ -200,7 +200,7 @@ def _add_memory(rng, units, edges, sizes, num_symbols, allowed, allow_product):
         source = random_source(rng, sizes, num_symbols)
         if source != new and find_edge(edges, sizes, source, new, 0) < 0:
             insert_edge(edges, sizes, pack_edge(source, new, 0, random_weight(rng)))
-    # To any unit but the sources above it: a forward edge to one of those would close a cycle.
+    # To any unit except the sources above it: a forward edge to one of those would close a cycle.
     recurrent = below(rng, 2)
     free = free_targets(edges, sizes, num_symbols, new, recurrent)
     target = random_bit(free, below(rng, count_bits(free)))  # outputs are always free
@@ -210,7 +210,7 @@ def _add_memory(rng, units, edges, sizes, num_symbols, allowed, allow_product):
 
 @inner
 def apply_operator(rng, operator, units, edges, sizes, num_symbols, allowed, allow_product):
-    """Apply operator number `operator`; False, and no change, if it does not apply to this genome."""
+    """Applies operator number `operator`; returns False, without a change, if it does not apply to this genome."""
     if operator == 0:
         return _add_unit(rng, units, edges, sizes, allowed, allow_product)
     if operator == 1:
@@ -253,7 +253,7 @@ def apply_operator(rng, operator, units, edges, sizes, num_symbols, allowed, all
 
 @inner
 def mutate(rng, units, edges, sizes, num_symbols, allowed, allow_product, cumulative):
-    """One random change. `cumulative` are running sums of the operators' rates."""
+    """Makes one random change. `cumulative` are running sums of the operators' rates."""
     for _ in range(100):
         draw = uniform(rng) * cumulative[-1]
         operator = 0
@@ -265,7 +265,7 @@ def mutate(rng, units, edges, sizes, num_symbols, allowed, allow_product, cumula
 
 @inner
 def random_genome(rng, units, edges, sizes, num_symbols, allowed):
-    """A starting network: each output reads one random input; no hidden units, biases or recurrent edges."""
+    """Makes a starting network: one random input for each output; no hidden units, biases or recurrent edges."""
     sizes[0] = 2 * num_symbols
     sizes[1] = 0
     for u in range(num_symbols):

@@ -1,6 +1,6 @@
 """Random numbers for compiled search code: splitmix64 with its whole state in one word of an array.
 
-Numba's own `np.random` is a hidden per-process state; here the state is an argument, so that an island's stream
+Numba's own `np.random` has a hidden per-process state; here the state is an argument, so that an island's stream
 depends on its seed alone and can be saved and restored.
 """
 
@@ -16,14 +16,14 @@ _S11, _S27, _S30, _S31, _S32 = (np.uint64(s) for s in (11, 27, 30, 31, 32))
 
 
 def seed_states(seed: int, count: int) -> NDArray[np.uint64]:
-    """(count, 1) independent states; number i depends on (seed, i) alone."""
+    """Returns (count, 1) independent states; state i depends on (seed, i) alone."""
     states = [np.random.SeedSequence((seed, i)).generate_state(1, np.uint64) for i in range(count)]
     return np.array(states, dtype=np.uint64)
 
 
 @inner
 def next_word(state):
-    """The next 64 random bits."""
+    """Returns the next 64 random bits."""
     state[0] += _GAMMA
     z = state[0]
     z = (z ^ (z >> _S30)) * _MIX_1
@@ -33,19 +33,19 @@ def next_word(state):
 
 @inner
 def uniform(state):
-    """A float in [0, 1)."""
+    """Draws a float in [0, 1)."""
     return np.float64(next_word(state) >> _S11) * (1.0 / 9007199254740992.0)
 
 
 @inner
 def below(state, n):
-    """A whole number from 0 to n - 1."""
+    """Draws a whole number from 0 to n - 1."""
     return np.int64(((next_word(state) >> _S32) * np.uint64(n)) >> _S32)
 
 
 @inner
 def geometric(state):
-    """1 with probability 1/2, 2 with 1/4, 3 with 1/8 ..."""
+    """Draws 1 with probability 1/2, 2 with 1/4, 3 with 1/8 ..."""
     count = 1
     word = next_word(state)
     while count < 60 and word & np.uint64(1):
@@ -56,7 +56,10 @@ def geometric(state):
 
 @inner
 def by_code_length(state):
-    """1 with probability 1/2, 2 or 3 with 1/4, 4 to 7 with 1/8 ...: as the self-delimiting code of a number expects."""
+    """Draws 1 with probability 1/2, 2 or 3 with 1/4, 4 to 7 with 1/8 ...
+
+    This is the distribution that suits the self-delimiting code of numbers.
+    """
     length = min(geometric(state), 20)
     high = 1 << (length - 1)
     return high + below(state, high)
@@ -64,7 +67,7 @@ def by_code_length(state):
 
 @inner
 def random_bit(word, n):
-    """Position of the n-th (from 0) bit that is set in `word`."""
+    """Returns the position of the n-th (from 0) set bit of `word`."""
     place = 0
     while True:
         if (word >> place) & 1:
@@ -76,7 +79,7 @@ def random_bit(word, n):
 
 @inner
 def count_bits(word):
-    """How many bits are set in a non-negative `word`."""
+    """Returns the number of set bits in a non-negative `word`."""
     count = 0
     while word:
         word &= word - 1

@@ -1,7 +1,7 @@
-"""A change of scale: all weights into a unit times the same number.
+"""A change of scale: multiplies all weights into a unit by the same number.
 
-A counter that goes up by 2 and down by 2 can as well go up by 1 and down by 1, and is shorter so; one that is to hold
-two counts at once must first go in large steps. One weight at a time, both lead through networks that no longer count.
+A counter that goes up by 2 and down by 2 can also go up by 1 and down by 1, which is shorter; a counter of two things
+at once must first take large steps. One weight at a time, both changes lead through networks that no longer count.
 """
 
 from humboldt.mdl.jit import inner
@@ -20,7 +20,7 @@ from humboldt.mdl.search.random_numbers import below
 
 @inner
 def times(word, up, down):
-    """The weight in `word` times up / down, in lowest terms; 0 if it does not fit."""
+    """Returns the weight in `word` times up / down, in lowest terms; 0 if it does not fit."""
     numerator = ((word >> NUMERATOR) & TERM_MASK) * up
     denominator = (word & TERM_MASK) * down
     a, b = numerator, denominator
@@ -35,9 +35,9 @@ def times(word, up, down):
 
 @inner
 def scale_unit(rng, units, edges, sizes, num_symbols):
-    """Multiply or divide by 2 or 3 all that flows into a random unit except from itself.
+    """Multiplies or divides by 2 or 3 all weights into a random unit, except from itself.
 
-    With probability 1/2 what flows out of it is divided by the same, so that a linear unit keeps its effect.
+    With probability 1/2 the weights out of it are divided by the same number, so that a linear unit keeps its effect.
     """
     unit = num_symbols + below(rng, sizes[0] - num_symbols)
     up, down = 2 + below(rng, 2), 1

@@ -1,4 +1,4 @@
-"""Settings of the search, with where each number comes from."""
+"""Settings of the search, with the source of each number."""
 
 import math
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from humboldt.mdl.search.mutations import OPERATORS, REFERENCE_RATES
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSettings:
-    """How networks are searched for. The defaults found more than `reference()`, the rules of the published search.
+    """Settings of a search. The defaults found more than `reference()`, the settings of the published search.
 
-    Islands stand in rings of `len(pressures)`. Island number i of a ring selects by `pressures[i] * |G| + |D:G|`: where
-    |G| weighs little, networks can grow through stages that do not pay yet; migration then carries them to islands
+    Islands form rings of `len(pressures)`. Island number i of a ring selects by `pressures[i] * |G| + |D:G|`: where |G|
+    has little weight, networks can grow through stages that do not pay yet; migration then carries them to islands
     where every bit counts. All but the last island of a ring charge `impossible` bits for a symbol of probability 0, so
-    that a network that is wrong about few strings is known from one that is wrong about all. What is reported is the
-    description length in full, of networks from islands that charge in full.
+    that a network that is wrong about few strings is distinguished from one that is wrong about all. Reported is the
+    full description length, of networks from islands that charge the full cost.
     """
 
     activations: tuple[str, ...] = PAPER_ACTIVATIONS
@@ -31,15 +31,15 @@ class SearchSettings:
     elite_ratio: float = 0.001  # Lan et al. (2023), appendix A.4
     extra_mutation: float = 0.5  # after each mutation, the probability of one more; reference: 0
     rates: tuple[float, ...] = (1.0,) * len(OPERATORS)  # of the operators in `mutate.OPERATORS`
-    keep_distinct: bool = True  # an offspring takes the place of a member with the same two lengths; reference: no
+    keep_distinct: bool = True  # an offspring replaces a member with the same two lengths; reference: no
     strict: bool = True  # an offspring worse than the tournament's loser dies at once; reference: no
     migration_interval: int = 50  # generations; reference: 1,000
     migration_ratio: float = 0.01  # part of a population that is sent on; reference code
     rotate_migration: bool = False  # each migration leads one island further than the last; reference code: yes
-    # A ring starts afresh after so many generations without improvement, and in any case after so many times 1, 1, 2,
+    # A ring restarts after this many generations without improvement, and in any case after this many times 1, 1, 2,
     # 1, 1, 2, 4, ... (twice that if it holds the record); 0: never (reference).
     restart_after: int = 1000
-    max_hidden: int = 8  # units beyond inputs and outputs; room to grow costs time where |G| weighs little
+    max_hidden: int = 8  # units beyond inputs and outputs; room to grow costs time where |G| has little weight
     max_edges: int = 32  # reference: no limit on edges, 1,024 units
     clip: float = SEARCH_CLIP  # reference code
 
@@ -67,22 +67,23 @@ class SearchSettings:
         if not self.pressures or min(self.pressures) < 0:
             raise UsageError(f"pressures {self.pressures} must be one or more numbers from 0.")
         if not self.impossible > 0:
-            raise UsageError(f"impossible is {self.impossible}. It must be above 0 (infinity for what it truly costs).")
+            raise UsageError(f"impossible is {self.impossible}. It must be above 0 (infinity for the true cost).")
         if not self.clip > 0:
             raise UsageError(f"clip is {self.clip}. It must be above 0 (infinity for none).")
 
     @classmethod
     def reference(cls, *, num_islands: int = 250, activations: tuple[str, ...] = PAPER_ACTIVATIONS) -> "SearchSettings":
-        """The search of Lan et al. (2022, 2023): one ring, full weight of |G| everywhere, one mutation at a time.
+        """Returns the search of Lan et al. (2022, 2023): one ring, full weight of |G|, one mutation at a time.
 
-        What is still not as in the released code:
+        Remaining differences from the released code:
 
         - room: 62 units (inputs and outputs among them) and 250 edges; there, 1,024 units and any number of edges;
-        - migration: all islands at once, every 1,000 generations. There each island migrates by its own clock too,
+        - migration: all islands at once, every 1,000 generations. There each island also migrates by its own clock,
           after 30 minutes; copies among the migrants are sent once; and migrants that wait at an island are replaced
           by others only if these are shorter on average;
-        - the end: after a number of generations without improvement, where it takes two hours;
-        - what `docs/mdl.md` lists under "Not settings": cycles, product units, sums of 0, ties of the impossible.
+        - the end: after a number of generations without improvement; there, after two hours;
+        - those that `docs/mdl.md` lists under "Not settings": cycles, product units, sums of 0, ties of infinite
+          lengths.
         """
         return cls(
             activations=activations,
@@ -102,11 +103,11 @@ class SearchSettings:
 
     @property
     def exact_places(self) -> range:
-        """Places in a ring where a symbol of probability 0 makes the description infinitely long, as it does."""
+        """Places in a ring where a symbol of probability 0 makes the description infinitely long (its true cost)."""
         places = len(self.pressures)
         return range(0 if math.isinf(self.impossible) else places - 1, places)
 
     @property
     def num_islands(self) -> int:
-        """All islands of all rings."""
+        """Number of islands of all rings."""
         return self.num_rings * len(self.pressures)

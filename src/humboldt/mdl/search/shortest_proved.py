@@ -1,7 +1,7 @@
-"""The shortest network of a search that is proved right about every string, kept beside the shortest one.
+"""Keeps the shortest network of a search that is proved right about every string, beside the shortest one.
 
-The shortest network of a corpus need not be right. Kept beside it, the shortest proved one answers another question: is
-there a network of at most so many bits that is right for all n?
+The shortest network of a corpus need not be right. The shortest proved network answers another question: is there a
+network of at most this many bits that is right for all n?
 """
 
 import math
@@ -19,16 +19,16 @@ from humboldt.mdl.search.state import SearchState
 from humboldt.mdl.steppers import PlainStepper
 from humboldt.mdl.trie import Trie
 
-FROM_EACH_ISLAND = 3  # its shortest networks, at each look: a proof takes some milliseconds, a generation as long
-FAR = 200  # letters of each free block of the string that is read in floats before a proof is tried
+FROM_EACH_ISLAND = 3  # shortest networks tried at each look: a proof takes some milliseconds, as long as a generation
+FAR = 200  # letters in each free block of the string that is read in floats before a proof is tried
 NAMES = ("proved_network", "proved_bits")
 
 
 class ShortestProved:
-    """Looks at a search from time to time. What it keeps depends on the states it has seen, and on nothing else.
+    """Inspects a search periodically. The network it keeps depends only on the states it has inspected.
 
-    - `language`: as `prove` knows it; by its own measure at a margin of 0.
-    - `network`, `bits`: the shortest that is proved so far, and its description length in full; `None` and infinity
+    - `language`: a name for `prove`, which uses the language's own measure at a margin of 0.
+    - `network`, `bits`: the shortest network proved so far, and its full description length; `None` and infinity
       before there is one.
     """
 
@@ -36,10 +36,10 @@ class ShortestProved:
         self.language, self.symbols, self.trie, self.activations = language, symbols, trie, activations
         self.network: Network | None = None
         self.bits = math.inf
-        self._is_proved: dict[bytes, bool] = {}  # of those met before: it saves time and changes no result
+        self._is_proved: dict[bytes, bool] = {}  # earlier networks: it saves time and changes no result
 
     def look(self, state: SearchState) -> None:
-        """Tries to prove the shortest networks of each island, as far as they are shorter than what it has."""
+        """Tries to prove the shortest networks of each island, if they are shorter than the shortest proved one."""
         for least_bits, words in sorted(_candidates(state), key=lambda candidate: candidate[0]):
             if least_bits >= self.bits:
                 return
@@ -55,12 +55,12 @@ class ShortestProved:
                     self.network, self.bits = network, bits
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """What it keeps, for a checkpoint."""
+        """Returns the arrays for a checkpoint."""
         text = "" if self.network is None else self.network.to_json()
         return dict(zip(NAMES, (np.frombuffer(text.encode(), np.uint8), np.array([self.bits])), strict=True))
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Takes up what `to_arrays` gave."""
+        """Restores the arrays that `to_arrays` returned."""
         text, bits = (arrays[name] for name in NAMES)
         self.network = Network.from_json(text.tobytes().decode()) if text.size else None
         self.bits = float(bits[0])
@@ -69,7 +69,7 @@ class ShortestProved:
 def is_wrong_far_out(network: Network, language: str) -> bool:
     """Whether a network is wrong about one long string of blocks, as the suite evaluates it, in floats.
 
-    It takes a thousandth of the time of a proof that fails. Brackets are not read: there a proof fails quickly.
+    It takes a thousandth of the time of a proof that fails. Dyck-1 is not tested: its proofs fail quickly.
     """
     strings = described(language)
     if strings.is_brackets:
@@ -85,9 +85,9 @@ def is_wrong_far_out(network: Network, language: str) -> bool:
 
 
 def _candidates(state: SearchState) -> Iterator[tuple[float, tuple[np.ndarray, np.ndarray]]]:
-    """Bits and words of the shortest networks of each island, and of the record.
+    """Yields bits and words of the shortest networks of each island, and of the record.
 
-    Islands may charge too little for what is impossible, so that the bits are the least that it can have.
+    Islands may charge too little for impossible symbols, so that the bits are a lower bound.
     """
     totals = state.grammar + state.data
     for island, lengths in enumerate(totals):

@@ -1,4 +1,4 @@
-"""What a search knows, as plain arrays that can be saved and restored exactly."""
+"""The state of a search, as plain arrays that can be saved and restored exactly."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -13,7 +13,7 @@ from humboldt.mdl.network import Network
 
 @dataclass(eq=False)
 class SearchState:
-    """Everything a search knows. K islands of N members in R rings; capacities U units and E edges."""
+    """The complete state of a search. K islands of N members in R rings; capacities U units and E edges."""
 
     units: NDArray[np.int64]  # (K, N, U)
     edges: NDArray[np.int64]  # (K, N, E)
@@ -21,7 +21,7 @@ class SearchState:
     grammar: NDArray[np.float64]  # (K, N)
     data: NDArray[np.float64]  # (K, N)
     rng: NDArray[np.uint64]  # (K, 1)
-    counts: NDArray[np.int64]  # (K, 1) offspring made
+    counts: NDArray[np.int64]  # (K, 1) number of offspring
     generation: NDArray[np.int64]  # (1,)
     best_units: NDArray[np.int64]  # (R, U) the best of each ring since its last restart
     best_edges: NDArray[np.int64]  # (R, E)
@@ -38,12 +38,12 @@ class SearchState:
     record_generation: NDArray[np.int64]  # (1,) when it was found
 
     def to_arrays(self) -> dict[str, NDArray]:
-        """Copies of all arrays by name, for `numpy.savez` or any other store."""
+        """Returns copies of all arrays by name, for `numpy.savez` or any other store."""
         return {f.name: getattr(self, f.name).copy() for f in fields(self)}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray]) -> "SearchState":
-        """The state that `to_arrays` wrote."""
+        """Restores the state from the arrays of `to_arrays`."""
         names = [f.name for f in fields(cls)]
         if set(arrays) != set(names):
             odd = ", ".join(sorted(set(arrays) ^ set(names)))
@@ -52,18 +52,18 @@ class SearchState:
 
     @property
     def networks_tried(self) -> int:
-        """Offspring made so far on all islands.
+        """Number of offspring so far on all islands.
 
-        Each is mutated and its code length taken. One that was met before is then looked up, and the evaluation of any
-        other ends as soon as it cannot survive; `Islands.full_evaluations` counts those that run to the end.
+        Each is mutated and its code length computed. A known network is then looked up, and the evaluation of any other
+        ends as soon as it cannot survive; `Islands.full_evaluations` counts those that run to the end.
         """
         return int(self.counts.sum())
 
     def _leader(self) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-        """Units, edges, sizes and code lengths of the best network so far.
+        """Returns units, edges, sizes and code lengths of the best network so far.
 
-        The record is brought up to date at migrations only (so that it does not matter how generations are divided
-        over calls); a living member may be better.
+        The record is updated at migrations only (so that it does not depend on how generations are divided over
+        calls); a living member may be better.
         """
         totals = np.where(self.exact[:, None], self.grammar + self.data, np.inf)
         at = np.unravel_index(int(np.argmin(totals)), totals.shape)
@@ -72,12 +72,12 @@ class SearchState:
         return self.units[at], self.edges[at], self.sizes[at], np.array([self.grammar[at], self.data[at]])
 
     def best_network(self, symbols: tuple[str, ...]) -> Network:
-        """The network with the shortest description found so far."""
+        """Returns the network with the shortest description found so far."""
         units, edges, sizes, _ = self._leader()
         return unpack(units[: sizes[0]], edges[: sizes[1]], symbols)
 
     def progress(self) -> "Progress":
-        """Where the search stands."""
+        """Returns the progress of the search."""
         _, _, sizes, lengths = self._leader()
         return Progress(
             generation=int(self.generation[0]),
@@ -94,7 +94,7 @@ class SearchState:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a progress line shows: the best network so far, and when it was found."""
+    """The contents of a progress line: the best network so far, and when it was found."""
 
     generation: int
     networks_tried: int  # see `SearchState.networks_tried`

@@ -1,9 +1,10 @@
-"""Which rule a learner prefers: agreement on the hold-out inputs, and description length (Kharitonov and Chaabouni)."""
+"""Measures of preference for a rule: agreement on hold-out inputs and description length (Kharitonov and Chaabouni)."""
 
 from humboldt.measures.bias._agreement import Agreement as Agreement
 from humboldt.measures.bias._agreement import PerfectAgreement as PerfectAgreement
 from humboldt.measures.bias._agreement import Predictions as Predictions
 from humboldt.measures.bias._agreement import SequenceAccuracy as SequenceAccuracy
+from humboldt.measures.bias._agreement import check_complete as check_complete
 from humboldt.measures.bias._agreement import fits_training as fits_training
 from humboldt.measures.bias._agreement import perfect_agreement as perfect_agreement
 from humboldt.measures.bias._agreement import sequence_accuracy as sequence_accuracy
@@ -17,9 +18,6 @@ from humboldt.measures.bias._description_length import RuleLength as RuleLength
 from humboldt.measures.bias._description_length import description_lengths as description_lengths
 from humboldt.measures.bias._description_length import summarise as summarise
 from humboldt.measures.bias._description_length import uniform_nats as uniform_nats
-from humboldt.measures.bias._records import PredictionScore as PredictionScore
-from humboldt.measures.bias._records import score_nats as score_nats
-from humboldt.measures.bias._records import score_predictions as score_predictions
 from humboldt.measures.bias._schedule import Coded as Coded
 from humboldt.measures.bias._schedule import Retraining as Retraining
 from humboldt.measures.bias._schedule import curve_retrainings as curve_retrainings
@@ -32,4 +30,4 @@ from humboldt.measures.bias._statistics import Interval as Interval
 from humboldt.measures.bias._statistics import fisher as fisher
 from humboldt.measures.bias._statistics import wilson as wilson
 
-VERSION = 1  # grows when the same predictions or nats can get another score
+VERSION = 1  # increases when the same predictions or nats can get another score

@@ -1,7 +1,7 @@
-"""Whether learners do as a rule says: the fraction of perfect agreement, and accuracy per sequence."""
+"""Agreement of learners with a rule: the fraction of perfect agreement (FPA), and accuracy per sequence."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,13 @@ from humboldt.languages.bias import AbstractBiasTask, Symbols
 from humboldt.measures.bias._description_length import Seed
 from humboldt.measures.bias._statistics import Interval, bootstrap, wilson
 
-Outputs = Mapping[Symbols, Symbols]  # the greedy output of a member for every input
+Outputs = Mapping[Symbols, Symbols]  # a member's greedy output for every input
 Predictions = Mapping[Any, Outputs]  # by seed
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How many of `members` agree with a rule on every hold-out input; `interval` is Wilson's, 95%."""
+    """The number of `members` that agree with a rule on every hold-out input; `interval` is Wilson's, 95%."""
 
     rule: str
     agreeing: int
@@ -26,7 +26,7 @@ class Agreement:
 
     @property
     def share(self) -> float | None:
-        """FPA; none where there is no member to count."""
+        """FPA; `None` if there are no members."""
         return self.agreeing / self.members if self.members else None
 
 
@@ -34,10 +34,10 @@ class Agreement:
 class PerfectAgreement:
     """FPA of every rule.
 
-    - `members`: all that were trained.
-    - `fitting`: those that give the target of every training input. Only these are counted in `rules`. None where no
-      member's outputs for the training inputs were given: then all members are counted.
-    - `inputs`: how many hold-out inputs a member had to agree on.
+    - `members`: the number of trained members.
+    - `fitting`: the number of members with the target output for every training input. Only these are counted in
+      `rules`. `None` if there are no outputs for the training inputs: then all members are counted.
+    - `inputs`: the number of hold-out inputs that a member must agree on.
     """
 
     members: int
@@ -45,16 +45,12 @@ class PerfectAgreement:
     inputs: int
     rules: tuple[Agreement, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {**asdict(self), "rules": [{**asdict(each), "share": each.share} for each in self.rules]}
-
 
 @dataclass(frozen=True)
 class SequenceAccuracy:
-    """The share of hold-out inputs whose whole output is that of a rule: the mean over members, all of them counted.
+    """The share of hold-out inputs whose complete output is that of a rule, as a mean over all members.
 
-    `interval` is a 95% bootstrap interval over members; `per_member` has the members' own shares.
+    `interval` is a 95% bootstrap interval over members; `per_member` has the share of each member.
     """
 
     rule: str
@@ -64,7 +60,7 @@ class SequenceAccuracy:
 
 
 def fits_training(task: AbstractBiasTask, predictions: Predictions) -> dict[Seed, bool] | None:
-    """For each member, whether its outputs for all training inputs are right; none where nobody has such outputs."""
+    """Returns whether each member's outputs for all training inputs are correct; `None` without such outputs."""
     if not any(source in outputs for outputs in predictions.values() for source in task.training_targets):
         return None
     fits = {}
@@ -77,15 +73,15 @@ def fits_training(task: AbstractBiasTask, predictions: Predictions) -> dict[Seed
 def perfect_agreement(
     task: AbstractBiasTask, predictions: Predictions, *, empty_outputs: bool = True
 ) -> PerfectAgreement:
-    """FPA: of the members that fit the training set, the share that agrees with a rule on every hold-out input.
+    """Returns FPA: the share of members, among those that fit training, that agree with a rule on all hold-out inputs.
 
     **Arguments:**
 
-    - `predictions`: outputs for all hold-out inputs and, to know who fits, for the training inputs.
+    - `predictions`: outputs for all hold-out inputs and, to select members that fit, for the training inputs.
     - `empty_outputs`: whether to count the hold-out inputs for which a rule has the empty output. The released code
-      cannot generate it, so there `count` has an FPA of 0 at l = 10 whatever the learner does.
+      cannot generate it, so there `count` always has an FPA of 0 at l = 10.
     """
-    _check_complete(task, predictions)
+    check_complete(task, predictions)
     fits = fits_training(task, predictions)
     counted = [outputs for seed, outputs in predictions.items() if fits is None or fits[seed]]
     outputs_of = {rule: dict(task.holdout_pairs(rule)) for rule in task.rules}
@@ -102,8 +98,8 @@ def perfect_agreement(
 
 
 def sequence_accuracy(task: AbstractBiasTask, predictions: Predictions) -> tuple[SequenceAccuracy, ...]:
-    """The share of hold-out inputs whose whole output is that of a rule, as the paper has it for SCAN (appendix D)."""
-    _check_complete(task, predictions)
+    """Returns the share of hold-out inputs whose complete output is that of a rule, as for SCAN in appendix D."""
+    check_complete(task, predictions)
     results = []
     for rule in task.rules:
         pairs = task.holdout_pairs(rule)
@@ -112,7 +108,8 @@ def sequence_accuracy(task: AbstractBiasTask, predictions: Predictions) -> tuple
     return tuple(results)
 
 
-def _check_complete(task: AbstractBiasTask, predictions: Predictions) -> None:
+def check_complete(task: AbstractBiasTask, predictions: Predictions) -> None:
+    """Refuses members without an output for some hold-out input."""
     if not predictions:
         raise UsageError("There are no predictions, so there is nothing to score. Give those of at least one seed.")
     for seed, outputs in predictions.items():

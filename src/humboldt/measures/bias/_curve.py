@@ -1,4 +1,4 @@
-"""How fast a learner takes up a rule (appendix F, Figure 3)."""
+"""The speed at which a learner adopts a rule (appendix F, Figure 3)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ class CurvePoint:
 
 
 def per_example_curve(nats: Mapping[int, Sequence[Sequence[float]]]) -> tuple[CurvePoint, ...]:
-    """The curve of Figure 3.
+    """Returns the curve of Figure 3.
 
     **Arguments:**
 
-    - `nats`: for every number of the rule's examples in the training set, the nats of all remaining hold-out examples
-      for each seed.
+    - `nats`: the nats of all remaining hold-out examples for each seed, by the number of the rule's examples in the
+      training set.
 
     >>> [point.nats for point in per_example_curve({10: [[4.0, 2.0], [1.0, 1.0]], 11: [[0.5], [0.0]]})]
     [2.0, 0.25]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -17,7 +17,7 @@ Seed = int | str
 
 @dataclass(frozen=True)
 class Measured:
-    """What coding one hold-out example with the output of a rule cost, in nats."""
+    """The cost, in nats, of coding one hold-out example with the output of a rule."""
 
     seed: Seed
     rule: str
@@ -34,20 +34,20 @@ class DescriptionLengths:
     nats: np.ndarray
 
     def of(self, rule: str) -> np.ndarray:
-        """L of one rule, shape `(seeds,)`."""
+        """Returns L of one rule, shape `(seeds,)`."""
         if rule not in self.rules:
             raise unknown_name("rule", rule, self.rules)
         return self.nats[:, self.rules.index(rule)]
 
     def only(self, seeds: Iterable[Seed]) -> "DescriptionLengths":
-        """The rows of these seeds."""
-        kept = set(seeds)
-        rows = [row for row, seed in enumerate(self.seeds) if seed in kept]
+        """Returns the rows of these seeds."""
+        selected = set(seeds)
+        rows = [row for row, seed in enumerate(self.seeds) if seed in selected]
         return DescriptionLengths(tuple(self.seeds[row] for row in rows), self.rules, self.nats[rows])
 
 
 def description_lengths(task: AbstractBiasTask, measured: Iterable[Measured]) -> DescriptionLengths:
-    """Sums the nats of the hold-out examples for each seed and rule. Every example must be there exactly once."""
+    """Sums the nats of the hold-out examples for each seed and rule. Every example must occur exactly once."""
     inputs = set(task.holdout_inputs)
     costs: dict[tuple[Seed, str], dict[Symbols, float]] = {}
     for each in measured:
@@ -80,7 +80,7 @@ def description_lengths(task: AbstractBiasTask, measured: Iterable[Measured]) ->
 
 @dataclass(frozen=True)
 class RuleLength:
-    """L of a rule: the mean over seeds in nats, and a 95% bootstrap interval of it."""
+    """L of a rule: the mean over seeds in nats, and its 95% bootstrap interval."""
 
     rule: str
     nats: float
@@ -88,7 +88,7 @@ class RuleLength:
 
     @property
     def bits(self) -> float:
-        """The mean on the scale of base-2 logarithms."""
+        """The mean in bits."""
         return self.nats / math.log(2)
 
 
@@ -107,55 +107,43 @@ class LengthSummary:
 
     @property
     def lowest_p(self) -> float | None:
-        """The largest p-value of the lowest rule against every other; none where a test is not possible."""
+        """The largest p-value of the lowest rule against every other; `None` if a test is not possible."""
         values = [each.p for each in self.comparisons if self.lowest in (each.left, each.right)]
         return None if not values or None in values else max(value for value in values if value is not None)
 
     def preferred(self, level: float = 1e-3) -> str | None:
-        """The lowest rule, if it is significantly lower than every other: the star of the paper's tables."""
+        """Returns the lowest rule if it is significantly lower than all others: the star of the paper's tables."""
         return self.lowest if self.lowest_p is not None and self.lowest_p < level else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        rules = [{**asdict(each), "bits": each.bits} for each in self.rules]
-        return {**asdict(self), "rules": rules, "lowest": self.lowest, "lowest_p": self.lowest_p}
 
 
 @dataclass(frozen=True)
 class LengthReport:
     """L over all seeds, and over those whose first model fits the training set.
 
-    `fitting` is none where it is not known who fits, or nobody does. The paper does not say which of the two it prints.
+    `fitting` is `None` if it is not known which seeds fit, or if none does. The paper does not specify which it prints.
     """
 
     everyone: LengthSummary
     fitting: LengthSummary | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "everyone": self.everyone.to_dict(),
-            "fitting": None if self.fitting is None else self.fitting.to_dict(),
-        }
-
 
 def summarise(lengths: DescriptionLengths, fits: Mapping[Any, bool] | None = None) -> LengthReport:
-    """Means over seeds, intervals and tests, with misfits and without.
+    """Returns means over seeds, intervals and tests, with and without seeds that do not fit.
 
     **Arguments:**
 
-    - `fits`: for every seed, whether the model of the first step gives the target of every training input.
+    - `fits`: for every seed, whether the model of the first step outputs the target of every training input.
     """
     if fits is None:
         return LengthReport(_summary(lengths), None)
     if unknown := [seed for seed in lengths.seeds if seed not in fits]:
-        raise UsageError(f"Nothing says whether seed {unknown[0]} fits the training set. Give it for every seed.")
-    kept = [seed for seed in lengths.seeds if fits[seed]]
-    return LengthReport(_summary(lengths), _summary(lengths.only(kept)) if kept else None)
+        raise UsageError(f"`fits` has no entry for seed {unknown[0]}. Give, for every seed, whether it fits training.")
+    fitting = [seed for seed in lengths.seeds if fits[seed]]
+    return LengthReport(_summary(lengths), _summary(lengths.only(fitting)) if fitting else None)
 
 
 def uniform_nats(task: AbstractBiasTask, target: Sequence[str]) -> float:
-    """What a target costs a learner to whom all output symbols and the end are equally likely at every place."""
+    """Returns the nats of a target if all output symbols and the end are equally likely at every place."""
     return (len(target) + 1) * math.log(len(task.output_alphabet) + 1)
 
 

@@ -1,8 +1,8 @@
-"""What is trained and what is coded when description length is measured (sections 2 and 4.2 of the paper).
+"""The trainings and coded examples of a measurement of description length (sections 2 and 4.2 of the paper).
 
-The training set is the first block. Then the hold-out examples follow in random order, in blocks. Step number `block`
-trains the learner anew, from the same initialisation, on the training set and the first `block` blocks of a rule's
-examples, and codes the next block. The first step has seen no rule, so its model is one and the same for all rules.
+The training set is the first block. The hold-out examples follow in random order, in blocks. Step number `block`
+retrains the learner, from the same initialisation, on the training set and the first `block` blocks of a rule's
+examples, and codes the next block. The first step does not depend on the rule, so all rules share its model.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from humboldt.measures.bias._description_length import Measured
 
 @dataclass(frozen=True)
 class Coded:
-    """A hold-out example that a step codes: `pair` with the output of `rule`, number `index` of the hold-out set."""
+    """A hold-out example to code: `pair` has the output of `rule`; `index` is its place in the hold-out set."""
 
     rule: str
     index: int
@@ -26,13 +26,13 @@ class Coded:
 
 @dataclass(frozen=True)
 class Retraining:
-    """One training of a learner, with examples of its own.
+    """One training of a learner, with its own examples.
 
-    - `seed`: gives the initialisation and the order of the hold-out examples, the same for all rules and blocks.
-    - `rule`: the rule that wrote the hold-out examples in `train`; none for the first step, which all rules share.
-    - `block`: how many blocks of hold-out examples are in `train`.
-    - `train`: what the learner is trained on.
-    - `coded`: what the trained learner codes: the next block, in the first step once for every rule.
+    - `seed`: determines the initialisation and the order of the hold-out examples, equal for all rules and blocks.
+    - `rule`: the rule of the hold-out examples in `train`; `None` for the first step, which all rules share.
+    - `block`: the number of blocks of hold-out examples in `train`.
+    - `train`: the training examples.
+    - `coded`: the examples that the trained learner codes: the next block, in the first step once for every rule.
     """
 
     seed: int
@@ -45,11 +45,11 @@ class Retraining:
 def retrainings(
     task: AbstractBiasTask, seed: int, *, rules: Sequence[str] | None = None, block_size: int | None = None
 ) -> list[Retraining]:
-    """All trainings that the description lengths of one seed need: one, and for every rule one per further block.
+    """Returns all trainings for the description lengths of one seed: one, and for every rule one per further block.
 
     **Arguments:**
 
-    - `rules`: only these; by default all of the task.
+    - `rules`: the rules to include; by default all of the task.
     - `block_size`: by default that of the task.
 
     >>> from humboldt.languages.bias.count_or_memorization import CountOrMemorization
@@ -65,7 +65,7 @@ def retrainings(
 
 
 def num_blocks(task: AbstractBiasTask, block_size: int | None = None) -> int:
-    """Into how many blocks the hold-out examples are divided."""
+    """Returns the number of blocks of hold-out examples."""
     return len(_blocks(len(task.holdout_inputs), task.block_size if block_size is None else block_size, 0))
 
 
@@ -78,7 +78,7 @@ def retraining_of(
     rules: Sequence[str] | None = None,
     block_size: int | None = None,
 ) -> Retraining:
-    """One training of those that `retrainings` lists. Without a rule it is the first, which codes for all `rules`."""
+    """Returns one of the trainings of `retrainings`. Without a rule it is the first, which codes for all `rules`."""
     blocks = _blocks(len(task.holdout_inputs), task.block_size if block_size is None else block_size, seed)
     coded_for = [rule] if rule else list(task.rules) if rules is None else list(rules)
     coded = [Coded(name, index, task.holdout_pairs(name)[index]) for name in coded_for for index in blocks[block]]
@@ -87,7 +87,7 @@ def retraining_of(
 
 
 def curve_retrainings(task: AbstractBiasTask, rule: str, seed: int, *, block_size: int = 10) -> list[Retraining]:
-    """The trainings of appendix F: each codes *all* hold-out examples that it has not been trained on.
+    """Returns the trainings of appendix F: each codes *all* hold-out examples that it was not trained on.
 
     With `composition_or_memorization`, N = 1000 and M = 10, these are the 99 trainings behind a curve of Figure 3.
     """
@@ -104,7 +104,7 @@ def curve_retrainings(task: AbstractBiasTask, rule: str, seed: int, *, block_siz
 
 
 def measured(schedule: Sequence[Retraining], nats: Iterable[Sequence[float]]) -> list[Measured]:
-    """What the trained learners of a schedule had to say, example by example.
+    """Returns the cost of every coded example of a schedule.
 
     **Arguments:**
 
@@ -126,7 +126,7 @@ def measured(schedule: Sequence[Retraining], nats: Iterable[Sequence[float]]) ->
 
 
 def _blocks(count: int, block_size: int, seed: int) -> list[list[int]]:
-    """The numbers 0 to `count` - 1, in an order that depends on the seed alone, in blocks; the last may be short."""
+    """Returns the numbers 0 to `count` - 1 in blocks, in an order given by the seed; the last block may be short."""
     if block_size < 1:
         raise UsageError(f"block_size={block_size} is not possible. A block holds at least 1 example.")
     order = np.random.default_rng(seed).permutation(count).tolist()

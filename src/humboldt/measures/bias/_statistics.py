@@ -1,4 +1,4 @@
-"""Tests of the suite's own, all from SciPy; intervals are those of all suites."""
+"""Statistical tests of the `bias` suite, from SciPy; the intervals are shared by all suites."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from humboldt.measures.statistics import wilson as wilson
 class Comparison:
     """Paired t-test of two rules over seeds: the mean of `left` minus `right`, and the two-sided p-value.
 
-    `p` is none for fewer than two seeds; both are none where a description length is infinite.
+    `p` is `None` for fewer than two seeds; both are `None` if a description length is infinite.
     """
 
     left: str
@@ -24,9 +24,9 @@ class Comparison:
 
 
 def paired_test(left: np.ndarray, right: np.ndarray) -> tuple[float | None, float | None]:
-    """The mean difference and the two-sided p-value of a paired t-test; none where they are not defined.
+    """Returns the mean difference and the two-sided p-value of a paired t-test; `None` where not defined.
 
-    Where all differences are equal the statistic is not defined. Then p is its limit: 1 for differences of 0, else 0.
+    If all differences are equal the statistic is not defined. Then p is its limit: 1 for differences of 0, else 0.
     """
     if not (np.isfinite(left).all() and np.isfinite(right).all()):
         return None, None
@@ -40,7 +40,7 @@ def paired_test(left: np.ndarray, right: np.ndarray) -> tuple[float | None, floa
 
 
 def fisher(count: int, total: int, published: float, published_total: int) -> float:
-    """Fisher's exact test of our share against a published one, which is given as the rounded value of a table.
+    """Returns the p-value of Fisher's exact test of our share against a published one, a rounded value of a table.
 
     The published count is the whole number nearest to `published` x `published_total`.
 

@@ -1,4 +1,4 @@
-"""What a next-symbol model has understood of a language: M_det, M_cat, the B-index, and excess cross-entropy."""
+"""Measures of next-symbol models: M_det, M_cat, the B-index, and excess cross-entropy."""
 
 from humboldt.measures.bliss._evaluate import evaluate as evaluate
 from humboldt.measures.bliss._excess import Excess as Excess
@@ -14,9 +14,7 @@ from humboldt.measures.bliss._reach import reach as reach
 from humboldt.measures.bliss._score import Assessment as Assessment
 from humboldt.measures.bliss._score import Scope as Scope
 from humboldt.measures.bliss._score import Score as Score
-from humboldt.measures.bliss._stepper import FromPrefixes as FromPrefixes
 from humboldt.measures.bliss._stepper import Oracle as Oracle
 from humboldt.measures.bliss._stepper import Persistent as Persistent
-from humboldt.measures.bliss._stepper import Stepper as Stepper
 from humboldt.measures.bliss._stepper import Uniform as Uniform
 from humboldt.measures.bliss._stepper import check_distributions as check_distributions

@@ -1,15 +1,17 @@
-"""One pass over a test set that reads every common beginning once."""
+"""Evaluation in one pass over a test set, which reads every shared prefix once."""
 
 import bisect
 from collections.abc import Sequence
 
 import numpy as np
 
+from humboldt.core.stepping import FromStrings, Stepper
 from humboldt.errors import UsageError
-from humboldt.languages.bliss._test_set import AbstractTestSet
+from humboldt.languages.bliss.parts.test_set import AbstractTestSet
+from humboldt.measures.bliss._ahead import ReadAhead
 from humboldt.measures.bliss._kernel import Table, count_wrong, descend, divergences
 from humboldt.measures.bliss._score import Assessment, Tally
-from humboldt.measures.bliss._stepper import Stepper, check_distributions
+from humboldt.measures.bliss._stepper import check_distributions
 
 EPSILONS = (0.005, 0.0)  # section 5.3
 
@@ -22,7 +24,7 @@ def evaluate(
     exhaustive: bool = False,
     most_rows: int = 16_384,
 ) -> Assessment:
-    """M_det and M_cat of a model on a test set, at all margins at once.
+    """Computes M_det and M_cat of a model on a test set, at all margins at once.
 
     All prefixes of one length are one batch. Evaluation stops once every criterion has failed for certain (and the
     first failing string is known), unless it is `exhaustive`.
@@ -30,7 +32,7 @@ def evaluate(
     **Arguments:**
 
     - `most_rows`: the largest batch. A larger test set is read in several parts, in test order, so that memory does
-      not grow with it; what parts have in common is then read once for each part.
+      not grow with it; prefixes that parts share are then read once for each part.
     """
     if most_rows < 1:
         raise UsageError(f"A batch of {most_rows} rows is empty. Use most_rows=1 or more.")
@@ -48,9 +50,9 @@ def evaluate(
 
 
 class Frontier:
-    """All prefixes of one length that strings of one part of a test set begin with.
+    """All prefixes of one length of the strings of one part of a test set.
 
-    Row r stands for the strings `start[r]` to `end[r] - 1` of the trie, which begin alike so far.
+    Row r represents the strings `start[r]` to `end[r] - 1` of the trie, which share the prefix.
     """
 
     def __init__(self, test_set: AbstractTestSet, first: int, last: int, stepper: Stepper, tally: Tally) -> None:
@@ -59,7 +61,7 @@ class Frontier:
         self.stepper = stepper
         self.tally = tally
         self.trie = test_set.trie(first, last)
-        # `reduceat` takes from each bound to the next; a bound behind the last string needs something to stand on.
+        # `reduceat` reduces from each bound to the next; a bound after the last string needs an extra entry.
         self.places = np.append(self.trie.index, np.iinfo(np.int64).max)
         self.branching = np.argsort(self.trie.shared, kind="stable")  # strings by the depth at which they branch off
         self.branch_depths = self.trie.shared[self.branching].tolist()
@@ -71,14 +73,18 @@ class Frontier:
         self.depth = 0
         self.start, self.end = np.array([0]), np.array([last - first])
         self.errors = np.zeros((tally.num_counters, 1), np.int32)  # along the path to each row
-        self.state = stepper.init(1)
+        self.ahead = ReadAhead(self.trie, stepper) if isinstance(stepper, FromStrings) else None
+        self.state = None if self.ahead else stepper.init(1)
         self.known = self.automaton.init(1)
         self.symbols = np.array([0])
         self.dropped = False
 
     def advance(self) -> bool:
-        """Reads one symbol in each row, counts, and moves on to the prefixes one longer. False when none is left."""
-        self.state, distributions = self.stepper.step(self.state, self.symbols)
+        """Reads one symbol in each row, counts, and extends the prefixes by one. Returns whether any are left."""
+        if self.ahead:
+            distributions = self.ahead.at(self.depth, self.start)
+        else:
+            self.state, distributions = self.stepper.step(self.state, self.symbols)
         if self.depth:
             self.known = self.automaton.advance(self.known, self.symbols)
         self._count(check_distributions(distributions, len(self.start), self.table.vocabulary, self._prefix))
@@ -90,7 +96,7 @@ class Frontier:
         return True
 
     def drop_from(self, place: int) -> bool:
-        """Forgets rows that stand only for strings from `place` of the test set on. False when none is left."""
+        """Drops rows whose strings are all from `place` of the test set on. Returns whether any are left."""
         keep = self._first_places(np.arange(len(self.start))) < place
         if not keep.all():
             self.dropped = True
@@ -100,15 +106,16 @@ class Frontier:
         return bool(keep.any())
 
     def _count(self, distributions: np.ndarray) -> None:
-        tally, table = self.tally, self.table
         kinds = self.automaton.kinds(self.known)
+        tally, table = self.tally, self.table.covering(kinds)
+        self.table = table
         weights = self.end - self.start
         tally.prefixes += len(kinds)
         tally.symbols += int(weights.sum())
         if tally.has_deterministic:
             tally.deterministic_seen += int(weights @ (table.targets >= 0)[kinds])
         tally.divergence += float(weights @ divergences(distributions, kinds, table.distributions, table.entropies))
-        wrong, found = count_wrong(
+        wrong, any_wrong = count_wrong(
             distributions,
             kinds,
             weights,
@@ -118,12 +125,12 @@ class Frontier:
             self.errors,
             tally.errors,
         )
-        for counter in np.flatnonzero(found).tolist():
+        for counter in np.flatnonzero(any_wrong).tolist():
             if tally.may_fail_before(counter, self.first):
                 tally.fail(counter, self._first_places(np.flatnonzero(wrong[counter])))
 
     def _descend(self) -> None:
-        """Splits the rows whose strings part here, and takes out the strings that end here."""
+        """Splits the rows whose strings differ from here on, and removes the strings that end here."""
         first = self.next_branch
         self.next_branch = bisect.bisect_right(self.branch_depths, self.depth, lo=first)
         if first == self.next_branch and self.depth not in self.ending_depths:
@@ -138,12 +145,13 @@ class Frontier:
             self._take(parents)
 
     def _take(self, rows: np.ndarray) -> None:
-        self.state = self.stepper.take(self.state, rows)
+        if not self.ahead:
+            self.state = self.stepper.take(self.state, rows)
         self.known = self.automaton.take(self.known, rows)
         self.errors = np.take(self.errors, rows, 1)
 
     def _first_places(self, rows: np.ndarray) -> np.ndarray:
-        """The first string, in test order, that each row stands for."""
+        """Returns the first string of each row, in test order, shape `(rows,)`."""
         bounds = np.stack([self.start[rows], self.end[rows]], 1).ravel()
         return np.minimum.reduceat(self.places, bounds)[::2]
 

@@ -1,4 +1,4 @@
-"""The B-index: how much is learnt from how little."""
+"""The B-index: the largest factor by which training can shrink and the test grow so that a model still succeeds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ ORDER = 3  # section 5.3
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many strings to train on, |C|, and to test on, |T|."""
+    """The number of training strings, |C|, and of test strings, |T|."""
 
     train: int
     test: int
 
 
 def sizes(factor: int, order: int = ORDER) -> Sizes:
-    """|C| = 10^N / b and |T| = 10^N · b, for a factor b and an order N.
+    """Returns |C| = 10^N / b and |T| = 10^N · b, for a factor b and an order N.
 
     >>> sizes(4)
     Sizes(train=250, test=4000)
@@ -32,10 +32,10 @@ def sizes(factor: int, order: int = ORDER) -> Sizes:
 
 @dataclass(frozen=True)
 class BIndex:
-    """The largest factor at which a criterion was met, or that it was met at none.
+    """The largest factor at which a criterion was met, if any.
 
     - `value`: that factor; 0 if there is none.
-    - `smallest`: the smallest factor that was tried, of which the index is then known to be below.
+    - `smallest`: the smallest factor that was tried: if `value` is 0, the index is below it.
 
     >>> str(b_index({1: True, 2: True, 4: False})), str(b_index({1: False, 10: False}))
     ('2', '<1')
@@ -54,7 +54,7 @@ class BIndex:
 
 
 def b_index(met: Mapping[int, bool]) -> BIndex:
-    """B = max { b : M(A, T, ε) = 1, |T| = 10^N · b, |C| = 10^N / b }, equation (1), over the factors b that were tried.
+    """Returns B = max { b : M(A, T, ε) = 1, |T| = 10^N · b, |C| = 10^N / b }, equation (1), over the given factors b.
 
     **Arguments:**
 

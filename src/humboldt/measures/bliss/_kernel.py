@@ -1,23 +1,24 @@
-"""The counting of one batch of predictions, row by row. Compiled: a test set may have 10^8 symbols."""
+"""Counts errors in one batch of predictions, row by row. Compiled, because a test set may have 10^8 symbols."""
 
 import math
 
 import numpy as np
 
-from humboldt._compiled import compiled
-from humboldt.languages.bliss._base import AbstractLanguage
+from humboldt.compiled import compiled
+from humboldt.languages.bliss.base import AbstractLanguage
 
-TOLERANCE = 1e-4  # of a sum of probabilities: single precision passes, a forgotten softmax does not
+TOLERANCE = 1e-4  # of a sum of probabilities: it accepts single precision and rejects a missing softmax
 
 
 class Table:
-    """What a language says of each kind of prefix.
+    """The next-symbol distribution of a language for each kind of prefix.
 
-    - `distributions`: shape `(kinds, vocabulary)`; `entropies`: theirs in bits, shape `(kinds,)`.
-    - `targets`: shape `(kinds,)`, the one symbol that can follow where the step is deterministic, elsewhere -1.
+    - `distributions`: shape `(kinds, vocabulary)`; `entropies`: of these, in bits, shape `(kinds,)`.
+    - `targets`: shape `(kinds,)`, the only symbol that can follow if the step is deterministic, otherwise -1.
     """
 
     def __init__(self, language: AbstractLanguage, p: float) -> None:
+        self._language, self._p = language, p
         self.distributions = language.distributions(p)
         self.vocabulary = self.distributions.shape[1]
         valid = self.distributions > 0
@@ -25,10 +26,14 @@ class Table:
         self.entropies = -(self.distributions * logarithms).sum(1)
         self.targets = np.where(language.deterministic_kinds(), valid.argmax(1), -1)
 
+    def covering(self, kinds: np.ndarray) -> "Table":
+        """Returns the table that has these kinds: a new one if reading has found more, in a language from a file."""
+        return self if kinds.max(initial=-1) < len(self.distributions) else Table(self._language, self._p)
+
 
 @compiled
 def first_fault(distributions: np.ndarray) -> int:
-    """The first row that is no distribution, or -1."""
+    """Returns the first row that is not a distribution, or -1."""
     for row in range(distributions.shape[0]):
         total = 0.0
         for value in distributions[row]:
@@ -42,7 +47,7 @@ def first_fault(distributions: np.ndarray) -> int:
 
 @compiled
 def divergences(distributions: np.ndarray, kinds: np.ndarray, truth: np.ndarray, entropies: np.ndarray) -> np.ndarray:
-    """From the language's distribution to the model's, in bits, shape `(rows,)`; infinite where the model's is 0."""
+    """Returns KL divergences from language to model in bits, shape `(rows,)`; infinite where the model has 0."""
     result = np.empty(len(kinds))
     for row in range(len(kinds)):
         kind = kinds[row]
@@ -66,10 +71,11 @@ def count_wrong(
     path_errors: np.ndarray,
     totals: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Which steps are wrong by each counter, shape `(counters, rows)`, and whether any is, shape `(counters,)`.
+    """Returns masks of wrong steps, shape `(counters, rows)`, and of counters with any, shape `(counters,)`.
 
-    The first counter is M_det's; then comes M_cat's at each margin. Adds the wrong steps to `path_errors`, shape
-    `(counters, rows)`, and to `totals`, shape `(counters,)`, there as often as strings share the row: its weight.
+    The first counter is that of M_det; then follows that of M_cat at each margin. Adds the wrong steps to
+    `path_errors`, shape `(counters, rows)`, and to `totals`, shape `(counters,)`, where each step is multiplied by the
+    number of strings that share the row, its weight.
     """
     rows, vocabulary = len(kinds), truth.shape[1]
     wrong = np.zeros((1 + len(epsilons), rows), np.bool_)
@@ -78,33 +84,33 @@ def count_wrong(
         target = targets[kind]
         if target >= 0:
             for symbol in range(vocabulary):
-                # The target must be preferred: a tie is no preference.
+                # The target must have the highest probability: a tie is an error.
                 if symbol != target and distributions[row, symbol] >= distributions[row, target]:
                     wrong[0, row] = True
         for i in range(len(epsilons)):
             for symbol in range(vocabulary):
                 if (distributions[row, symbol] > epsilons[i]) != (truth[kind, symbol] > 0):
                     wrong[1 + i, row] = True
-    found = np.zeros(len(wrong), np.bool_)
+    any_wrong = np.zeros(len(wrong), np.bool_)
     for counter in range(len(wrong)):
         for row in range(rows):
             if wrong[counter, row]:
-                found[counter] = True
+                any_wrong[counter] = True
                 path_errors[counter, row] += 1
                 totals[counter] += weights[row]
-    return wrong, found
+    return wrong, any_wrong
 
 
 @compiled
 def descend(
     start: np.ndarray, end: np.ndarray, points: np.ndarray, lengths: np.ndarray, depth: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """From the prefixes of one length to those one longer.
+    """Computes the prefixes that are longer by one symbol.
 
-    A row stands for the strings `start` to `end` - 1, in order; they part before each of `points`, and some end here.
+    A row represents the strings `start` to `end` - 1, in order. It is split before each of `points`, and some strings
+    end here.
 
-    **Returns:** for the new rows the row that each comes from, its start and its end; then the strings that end here,
-    and the rows they come from.
+    **Returns:** for each new row its parent row, its start and its end; then the strings that end here, and their rows.
     """
     most = len(start) + len(points)
     parents, new_start, new_end = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
@@ -119,7 +125,7 @@ def descend(
             if point < len(points) and points[point] < high:
                 high = points[point]
                 point += 1
-            if lengths[low] == depth:  # then it is alone: `#` is unlike any symbol
+            if lengths[low] == depth:  # then it is the only one: `#` differs from any symbol
                 ended[num_ended], ended_in[num_ended] = low, row
                 num_ended += 1
             else:

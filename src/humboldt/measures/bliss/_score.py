@@ -1,4 +1,4 @@
-"""How an evaluation adds up."""
+"""Scores of an evaluation, and the tally from which they are computed."""
 
 import enum
 import math
@@ -9,12 +9,12 @@ from fractions import Fraction
 import numpy as np
 
 from humboldt.errors import UsageError
-from humboldt.languages.bliss._base import Measure
-from humboldt.languages.bliss._test_set import AbstractTestSet
+from humboldt.languages.bliss.base import Measure
+from humboldt.languages.bliss.parts.test_set import AbstractTestSet
 
 
 class Scope(enum.Enum):
-    """Over what M_det's margin is taken. The paper says both; see `Score`."""
+    """The steps to which M_det's margin applies. The paper has both definitions; see `Score`."""
 
     TEST_SET = "test set"
     STRING = "string"
@@ -24,17 +24,17 @@ class Scope(enum.Enum):
 class Score:
     """One measure at one margin ε.
 
-    **M_det**: a step is right if the model gives the one possible symbol a higher probability than any other symbol.
+    **M_det**: a step is right if the model gives the only possible symbol a higher probability than any other symbol.
     Only deterministic steps count. Over the test set (section 5.3) the criterion is met if
-    errors <= ε · steps, all strings taken together; per string (section 3.5) if that holds for each string by itself.
+    errors <= ε · steps for all strings together; per string (section 3.5) if that holds for each string separately.
 
     **M_cat**: a step is right if p(x) > ε for every symbol x that can follow and p(x) <= ε for every other. Every step
-    counts and every one must be right; ε is spent as a threshold, so that both scopes agree.
+    counts and every one must be right; ε is used up as a threshold, so that both scopes agree.
 
-    - `errors`, `steps`: how many of the steps that were taken are wrong, each string counted by itself. All steps of
-      the test set only if the evaluation is `complete`.
-    - `first_failure`: the first string, in test order, that is not accepted by itself; `None` if all are.
-    - `largest_accepted`: the size (n, n + m, or length) of the last string before it; 0 if there is none.
+    - `errors`, `steps`: the number of wrong steps among those taken, and their number, each string counted separately.
+      They cover the whole test set only if the evaluation is `complete`.
+    - `first_failure`: the first string, in test order, that is not accepted; `None` if all are.
+    - `largest_accepted`: the size (n, n + m, or length) of the previous string; 0 if there is none.
     """
 
     measure: Measure
@@ -48,7 +48,7 @@ class Score:
 
     @property
     def accuracy(self) -> float:
-        """Right steps among those taken."""
+        """The share of right steps among those taken."""
         return 1 - self.errors / self.steps
 
     def met(self, scope: Scope = Scope.TEST_SET) -> bool:
@@ -58,16 +58,16 @@ class Score:
 
 @dataclass(frozen=True)
 class Assessment:
-    """What one pass over a test set found.
+    """The results of one pass over a test set.
 
     - `scores`: every measure that applies, at every margin.
-    - `complete`: whether all of the test set was read. If not, every criterion had failed for certain before.
-    - `symbols`: steps counted, each string by itself; `prefixes`: steps the model took, shared beginnings once.
+    - `complete`: whether all of the test set was read. If not, all criteria had certainly failed before.
+    - `symbols`: number of steps, each string counted separately; `prefixes`: steps of the model, shared prefixes once.
     - `test_set_divergence`: the mean over those symbols of the Kullback-Leibler divergence, in bits, from the
       language's next-symbol distribution to the model's: Σ_x P(x | prefix) log2(P(x | prefix) / Q(x | prefix)). It is
-      0 for the language itself alone, and infinite where the model rules out what can follow. Of an evaluation that is
-      not `complete` it is the mean over the steps that were taken. Over the language instead of the test set:
-      `excess_cross_entropy`, which is what results store as `excess_bits`.
+      0 only for the language itself, and infinite if the model rules out a symbol that can follow. If the evaluation is
+      not `complete` it is the mean over the steps that were taken. `excess_cross_entropy` is the same over the language
+      instead of the test set; results store it as `excess_bits`.
     """
 
     scores: tuple[Score, ...]
@@ -77,22 +77,22 @@ class Assessment:
     test_set_divergence: float
 
     def score(self, measure: Measure, epsilon: float) -> Score:
-        """The score of one measure at one margin."""
+        """Returns the score of one measure at one margin."""
         for score in self.scores:
             if score.measure is measure and score.epsilon == epsilon:
                 return score
         known = ", ".join(f"{score.measure.value} at {score.epsilon:g}" for score in self.scores)
         raise UsageError(
             f"{measure.value} at epsilon {epsilon:g} was not measured: a language without deterministic steps has no "
-            f"M_det, and margins are those asked for. Measured: {known}."
+            f"M_det, and margins are those requested. Measured: {known}."
         )
 
 
 class Tally:
-    """Counts errors while an evaluation runs, and knows what is certain already.
+    """Counts errors during an evaluation, and determines which criteria have certainly failed.
 
     `errors` has a *counter* for M_det, whose errors do not depend on ε, and one for M_cat at each ε. A *criterion* is a
-    measure at one margin: a counter with its error budgets. M_det has none where no step is deterministic.
+    measure at one margin: a counter with its error budgets. M_det has none if no step is deterministic.
     """
 
     def __init__(self, test_set: AbstractTestSet, epsilons: Sequence[float]) -> None:
@@ -114,7 +114,7 @@ class Tally:
         if self.has_deterministic:
             self.criteria += [(Measure.DETERMINISTIC, epsilon, 0) for epsilon in epsilons]
         self.criteria += [(Measure.CATEGORICAL, epsilon, 1 + i) for i, epsilon in enumerate(epsilons)]
-        # Floats such as 0.005 are meant as the decimals they are written as.
+        # Floats such as 0.005 are read as exact decimals.
         shares = [
             Fraction(str(epsilon)) if measure is Measure.DETERMINISTIC else Fraction(0)
             for measure, epsilon, _ in self.criteria
@@ -128,34 +128,34 @@ class Tally:
         self.first_failure = np.full(len(self.criteria), len(test_set))
 
     def may_fail_before(self, counter: int, place: int) -> bool:
-        """Whether an error could make an earlier string than is known the first to fail, `place` being the earliest."""
+        """Whether an error at `place` or later could move the first failure of a criterion to an earlier string."""
         return bool((self.first_failure[self.counters == counter] > place).any())
 
     def fail(self, counter: int, places: np.ndarray) -> None:
-        """Notes strings with an error: those with no budget for even one have failed, before they are at an end."""
+        """Records strings with an error: those with a budget of 0 have failed, although not read to the end."""
         for criterion in np.flatnonzero(self.counters == counter):
             failed = places[self.string_budgets[criterion, places] == 0]
             self.first_failure[criterion] = failed.min(initial=self.first_failure[criterion])
 
     def finish(self, places: np.ndarray, errors: np.ndarray) -> None:
-        """Notes strings that were read to the end, with their errors, shape `(counters, strings)`."""
+        """Records strings that were read to the end, with their errors, shape `(counters, strings)`."""
         failed = errors[self.counters] > self.string_budgets[:, places]
         first = np.where(failed, places, len(self.test_set)).min(1)
         self.first_failure = np.minimum(self.first_failure, first)
 
     @property
     def settled(self) -> bool:
-        """Whether every criterion has failed for certain, in both scopes."""
+        """Whether every criterion has certainly failed, in both scopes."""
         over = self.errors[self.counters] > self.budgets
         return bool(over.all() and (self.first_failure < len(self.test_set)).all())
 
     @property
     def cutoff(self) -> int:
-        """Strings from this place on cannot change which string fails first."""
+        """The place from which on strings cannot change the first failures."""
         return int(self.first_failure.max())
 
     def result(self, complete: bool) -> Assessment:
-        """The outcome."""
+        """Returns the scores and the divergence."""
         scores = []
         for criterion, (measure, epsilon, counter) in enumerate(self.criteria):
             first = int(self.first_failure[criterion])
@@ -177,6 +177,6 @@ class Tally:
             complete=complete,
             symbols=self.symbols,
             prefixes=self.prefixes,
-            # Rounding can leave a perfect model a hair below 0, which no divergence is.
+            # Rounding errors can put a perfect model slightly below 0, the lower bound of a divergence.
             test_set_divergence=max(bits, 0.0) if not math.isnan(bits) else math.inf,
         )

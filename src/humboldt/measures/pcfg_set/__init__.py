@@ -2,6 +2,7 @@
 
 from humboldt.measures.pcfg_set._accuracy import held_out_pairs_of as held_out_pairs_of
 from humboldt.measures.pcfg_set._accuracy import relative_drop as relative_drop
+from humboldt.measures.pcfg_set._accuracy import same as same
 from humboldt.measures.pcfg_set._accuracy import sequence_accuracy as sequence_accuracy
 from humboldt.measures.pcfg_set._accuracy import sizes_of as sizes_of
 from humboldt.measures.pcfg_set._accuracy import stops_early as stops_early
@@ -15,16 +16,9 @@ from humboldt.measures.pcfg_set._localism import unroll as unroll
 from humboldt.measures.pcfg_set._overgeneralisation import Epoch as Epoch
 from humboldt.measures.pcfg_set._overgeneralisation import OvergeneralisationProfile as OvergeneralisationProfile
 from humboldt.measures.pcfg_set._overgeneralisation import overgeneralisation_profile as overgeneralisation_profile
-from humboldt.measures.pcfg_set._predictions import Disagreement as Disagreement
-from humboldt.measures.pcfg_set._predictions import File as File
-from humboldt.measures.pcfg_set._predictions import Row as Row
-from humboldt.measures.pcfg_set._predictions import disagreements as disagreements
-from humboldt.measures.pcfg_set._predictions import read_predictions as read_predictions
 from humboldt.measures.pcfg_set._score import VERSION as VERSION
 from humboldt.measures.pcfg_set._score import Score as Score
 from humboldt.measures.pcfg_set._score import Share as Share
 from humboldt.measures.pcfg_set._score import break_down as break_down
-from humboldt.measures.pcfg_set._scoring import TESTS as TESTS
-from humboldt.measures.pcfg_set._scoring import score_predictions as score_predictions
 from humboldt.measures.pcfg_set._welch import WelchTest as WelchTest
 from humboldt.measures.pcfg_set._welch import welch_test as welch_test

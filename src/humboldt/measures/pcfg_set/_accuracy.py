@@ -1,4 +1,4 @@
-"""Sequence accuracy: an output is right if all of it is (section 6.1)."""
+"""Sequence accuracy: an output is right if all its symbols are (section 6.1)."""
 
 from collections.abc import Hashable, Mapping, Sequence
 
@@ -16,17 +16,17 @@ from humboldt.measures.pcfg_set._score import Score, Share, break_down, check_le
 
 
 def same(first: str, second: str) -> bool:
-    """Whether two outputs are the same sequence of symbols, however they are spaced."""
+    """Whether two outputs are the same sequence of symbols, ignoring spacing."""
     return first == second or first.split() == second.split()
 
 
 def sequence_accuracy(
     targets: Sequence[str], predictions: Sequence[str], *, by: Mapping[str, Sequence[Hashable]] | None = None
 ) -> Score:
-    """The share of outputs that equal the target from the first symbol to the last.
+    """Returns the share of outputs that equal the target from the first symbol to the last.
 
-    **Arguments:** `by` names properties of the items, with the value of each item; a `frozenset` counts an item under
-    each of its members. The score is broken down by each property.
+    **Arguments:** `by` maps names of properties to the value of each item; an item with a `frozenset` counts under each
+    element. The score is broken down by each property.
 
     >>> score = sequence_accuracy(["A B", "C"], ["A B", "C C"], by={"length": [2, 1]})
     >>> score.value, score.n, score.breakdowns["length"]
@@ -44,7 +44,7 @@ def sequence_accuracy(
 
 
 def sizes_of(sources: Sequence[str], language: Language = PCFG_SET) -> dict[str, list[int]]:
-    """Depth, length and number of functions of each expression: what Figures 6 and 8 break accuracy down by."""
+    """Returns depth, length and number of functions of each expression, as in the breakdowns of Figures 6 and 8."""
     return {
         "depth": [depth(source, language) for source in sources],
         "length": [length(source) for source in sources],
@@ -55,12 +55,12 @@ def sizes_of(sources: Sequence[str], language: Language = PCFG_SET) -> dict[str,
 def held_out_pairs_of(
     sources: Sequence[str], pairs: Sequence[tuple[str, str]] = HELD_OUT_PAIRS
 ) -> list[frozenset[str]]:
-    """The held-out pairs in each expression, as `swap repeat`: an item of the systematicity test counts under each."""
+    """Returns the held-out pairs in each expression, such as `swap repeat`, for a breakdown of systematicity."""
     return [frozenset(" ".join(pair) for pair in pairs_in(to_paper_spelling(source), pairs)) for source in sources]
 
 
 def stops_early(targets: Sequence[str], predictions: Sequence[str]) -> Share:
-    """Of the wrong outputs, those that are a piece of the right one: neighbouring symbols of it, or nothing at all.
+    """Returns the share of wrong outputs that are a contiguous part of the right one, or empty.
 
     >>> stops_early(["A B C", "A B C", "A B C", "A B C"], ["A B C", "B C", "A C", ""])
     Share(count=2, n=3)
@@ -71,7 +71,7 @@ def stops_early(targets: Sequence[str], predictions: Sequence[str]) -> Share:
 
 
 def relative_drop(before: float, after: float) -> float:
-    """By what part of itself an accuracy falls: 0 if not at all, 1 if to nothing; negative if it rises.
+    """Returns the relative drop of an accuracy: 0 if it is unchanged, 1 if it falls to 0; negative if it rises.
 
     >>> round(relative_drop(0.79, 0.30), 2)
     0.62

@@ -1,4 +1,4 @@
-"""Consistency: whether a model gives one output for two inputs that mean the same (section 6.4)."""
+"""Consistency: equality of a model's outputs for two inputs with the same meaning (section 6.4)."""
 
 from collections.abc import Hashable, Mapping, Sequence
 
@@ -13,12 +13,11 @@ def consistency(
     *,
     by: Mapping[str, Sequence[Hashable]] | None = None,
 ) -> Score:
-    """The share of items whose two outputs are equal, right or wrong. Two empty outputs are equal.
+    """Returns the share of items whose two outputs are equal, right or wrong. Two empty outputs are equal.
 
     Its parts are those of Table 5. `consistent_correct` and `consistent_incorrect` add up to the value. A pair is
     incorrect if at least one of its outputs is; `consistency_of_incorrect` is the share of consistent pairs among
-    these.
-    `accuracy` and `twin_accuracy` are the sequence accuracies of the two outputs.
+    incorrect ones. `accuracy` and `twin_accuracy` are the sequence accuracies of the two outputs.
 
     >>> score = consistency(["A", "B", "C", "D"], ["A", "X", "C", ""], ["A", "X", "Y", ""])
     >>> score.value, score.parts["consistent_correct"].value, score.parts["consistency_of_incorrect"]

@@ -1,4 +1,4 @@
-"""How far apart a model puts the symbols for functions (Table 4)."""
+"""Distances between a model's embeddings of functions (Table 4)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from humboldt.languages.pcfg_set import FUNCTIONS_WITH_SYNONYMS, PCFG_SET, SYNON
 class EmbeddingDistances:
     """Cosine distances, 0 for the same direction, 1 for a right angle, 2 for opposite ones.
 
-    - `synonyms`: of each function from its synonym. `others`: of each function from the other functions, on average.
-    - `mean_synonym`, `mean_other`: the averages of these over the functions.
+    - `synonyms`: from each function to its synonym. `others`: from each function to the other functions, on average.
+    - `mean_synonym`, `mean_other`: the means of these over the functions.
     """
 
     synonyms: Mapping[str, float]
@@ -29,7 +29,7 @@ class EmbeddingDistances:
 
 
 def cosine_distance(first: np.ndarray, second: np.ndarray) -> float:
-    """One minus the cosine of the angle between two vectors.
+    """Returns one minus the cosine of the angle between two vectors.
 
     >>> cosine_distance(np.array([1.0, 0.0]), np.array([0.0, 2.0]))
     1.0
@@ -46,7 +46,7 @@ def embedding_distances(
     functions: Sequence[str] = FUNCTIONS_WITH_SYNONYMS,
     language: Language = PCFG_SET,
 ) -> EmbeddingDistances:
-    """Distances of functions from their synonyms, and from the other (nine) functions that are no synonyms.
+    """Returns distances of functions from their synonyms, and from the other (nine) functions, without synonyms.
 
     **Arguments:** `embeddings` holds the vector of every function and of each synonym, in any spelling.
     """

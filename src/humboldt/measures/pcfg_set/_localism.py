@@ -1,4 +1,4 @@
-"""Localism: does a model say the same when it is made to work from the innermost constituents out (section 6.5)?"""
+"""Localism: consistency of a model with its evaluation from the innermost constituents out (section 6.5)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ Predict = Callable[[list[str]], Sequence[str]]
 class Unrolled:
     """One expression, evaluated constituent by constituent.
 
-    - `output`: what the model says of the outermost function, given its own outputs for the arguments.
-    - `steps`: every constituent that the model was asked for, with its output, innermost first. The last is the
+    - `output`: the model's output for the outermost function, given its own outputs for the arguments.
+    - `steps`: every constituent that was given to the model, with its output, innermost first. The last is the
       outermost.
     """
 
@@ -27,18 +27,18 @@ class Unrolled:
 
     @property
     def longest_intermediate(self) -> int:
-        """Symbols of the longest output that was fed back to the model; 0 if there was none."""
+        """The number of symbols of the longest output that was fed back to the model; 0 if there was none."""
         return max((len(output.split()) for _, output in self.steps[:-1]), default=0)
 
 
 def unroll(sources: Sequence[str], predict: Predict, language: Language = PCFG_SET) -> list[Unrolled]:
-    """Asks a model for the smallest constituents, puts its outputs in their place, and so on up to the whole.
+    """Evaluates expressions with a model constituent by constituent, and replaces constituents by its outputs.
 
-    All expressions are unrolled side by side: `predict` is called once for each level of nesting, with the innermost
-    constituents of all of them. Whatever a model says is put in place as it is, also nothing at all, or symbols that
-    are no letters: then the model is asked for `append , A B`, or whatever came of it.
+    All expressions are unrolled in parallel: `predict` is called once for each level of nesting, with the innermost
+    constituents of all of them. Outputs are inserted unchanged, even if they are empty or have symbols that are not
+    letters: the next input may then be `append , A B`.
 
-    **Arguments:** `predict` gets a list of sources and returns as many outputs.
+    **Arguments:** `predict` is given a list of sources and returns as many outputs.
 
     >>> from humboldt.languages.pcfg_set import interpret
     >>> unroll(["echo append C , prepend B , A"], lambda sources: [interpret(source) for source in sources])[0].steps
@@ -48,23 +48,23 @@ def unroll(sources: Sequence[str], predict: Predict, language: Language = PCFG_S
     steps: list[list[tuple[str, str]]] = [[] for _ in sources]
     while True:
         constituents = [innermost(tree) for tree in trees]
-        asked = [show(constituent) for row in constituents for constituent in row]
-        if not asked:
+        inputs = [show(constituent) for row in constituents for constituent in row]
+        if not inputs:
             break
-        outputs = list(predict(asked))
-        if len(outputs) != len(asked):
-            raise UsageError(f"The model was asked for {len(asked)} sources and gave {len(outputs)} outputs.")
+        outputs = list(predict(inputs))
+        if len(outputs) != len(inputs):
+            raise UsageError(f"The model was given {len(inputs)} sources and returned {len(outputs)} outputs.")
         place = 0
         for item, row in enumerate(constituents):
             given = outputs[place : place + len(row)]
-            steps[item] += zip(asked[place : place + len(row)], given, strict=True)
+            steps[item] += zip(inputs[place : place + len(row)], given, strict=True)
             trees[item] = reduce(trees[item], [tuple(output.split()) for output in given])
             place += len(row)
     return [Unrolled(show(tree), tuple(row)) for tree, row in zip(trees, steps, strict=True)]
 
 
 def longest_intermediate(source: str, language: Language = PCFG_SET) -> int:
-    """Letters of the longest meaning of a proper constituent: how long fed-back strings get if all are right."""
+    """Returns the length of the longest meaning of a proper constituent, which is fed back if all outputs are right."""
     longest = 0
     tree = parse(source, language)
     while not isinstance(tree, String):
@@ -84,9 +84,9 @@ def localism_consistency(
     num_functions: Sequence[int] | None = None,
     longest_trained: int = LONGEST_TRAINED_STRING,
 ) -> Score:
-    """The share of items for which unrolling does not change the output, right or wrong.
+    """Returns the share of items for which unrolling does not change the output, right or wrong.
 
-    The breakdown `intermediate_strings` parts items by whether a string longer than any in training was fed back
+    The breakdown `intermediate_strings` divides items by whether a string longer than any in training was fed back
     (`more than 5`, or `at most 5`).
 
     **Arguments:** `longest_intermediates` is `Unrolled.longest_intermediate` of each item.

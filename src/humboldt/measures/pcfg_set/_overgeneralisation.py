@@ -11,7 +11,7 @@ from humboldt.measures.pcfg_set._score import Breakdown, Share, break_down, chec
 
 @dataclass(frozen=True)
 class Epoch:
-    """What a model says of the exceptions at one point of training.
+    """A model's outputs for the exceptions at one point of training.
 
     - `overgeneralised`: outputs that follow the rules. `memorised`: outputs that are the exception's target.
     - `neither`: the others.
@@ -24,9 +24,9 @@ class Epoch:
 
 @dataclass(frozen=True)
 class OvergeneralisationProfile:
-    """How a model treats exceptions over time, as Figure 11 shows it.
+    """A model's outputs for exceptions over time, as in Figure 11.
 
-    - `epochs`: in the order of training. `peak`: the most overgeneralisation, the value of Table 1, first reached in
+    - `epochs`: in the order of training. `peak`: the maximal overgeneralisation, the value of Table 1, first reached in
       epoch `peak_epoch` (from 1).
     - `breakdowns`: overgeneralisation in that epoch, by properties of the exceptions.
     """
@@ -47,7 +47,7 @@ class OvergeneralisationProfile:
         return self.peak.n
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Returns plain data for JSON."""
         return {
             "n": self.n,
             "overgeneralisation": self.value,
@@ -75,7 +75,7 @@ def overgeneralisation_profile(
     *,
     by: Mapping[str, Sequence[Hashable]] | None = None,
 ) -> OvergeneralisationProfile:
-    """Compares the outputs for the exceptions, epoch by epoch, with what the rules say and with what was trained.
+    """Compares the outputs for exceptions, epoch by epoch, with regular targets and with exceptional ones.
 
     >>> profile = overgeneralisation_profile(["A B"], ["B A"], [["C"], ["A B"], ["B A"]])
     >>> profile.value, profile.peak_epoch, [epoch.memorised.value for epoch in profile.epochs]
@@ -86,8 +86,8 @@ def overgeneralisation_profile(
     for number, pair in enumerate(zip(original_targets, exception_targets, strict=True), 1):
         if same(*pair):
             raise UsageError(
-                f"Exception {number} has the same target, {pair[0]!r}, by the rules and as an exception: an output "
-                "could not tell the two apart. Leave it out."
+                f"Exception {number} has the same target, {pair[0]!r}, by the rules and as an exception, so "
+                "outputs cannot distinguish the two. Leave it out."
             )
     epochs = []
     rule_flags = []
@@ -98,7 +98,7 @@ def overgeneralisation_profile(
         neither = [not a and not b for a, b in zip(by_rule, by_heart, strict=True)]
         rule_flags.append(by_rule)
         epochs.append(Epoch(Share.of(by_rule), Share.of(by_heart), Share.of(neither)))
-    best = max(range(len(epochs)), key=lambda i: epochs[i].overgeneralised.count)  # the first of equal ones
+    best = max(range(len(epochs)), key=lambda i: epochs[i].overgeneralised.count)  # the first of equal values
     return OvergeneralisationProfile(
         tuple(epochs),
         epochs[best].overgeneralised,

@@ -1,4 +1,4 @@
-"""What a measure gives: a value, how many items it rests on, and the same for parts of them."""
+"""Results of measures: a value, the number of items, and the same for subsets of the items."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -7,24 +7,24 @@ from typing import Any
 
 from humboldt.errors import UsageError
 
-VERSION = 1  # grows when the same predictions can get another score
+VERSION = 1  # increases when the same predictions can get another score
 
 
 @dataclass(frozen=True)
 class Share:
-    """`count` of `n` items. Its `value` is the fraction, and `None` where there is no item."""
+    """`count` of `n` items. `value` is the fraction, or `None` if there are no items."""
 
     count: int
     n: int
 
     @property
     def value(self) -> float | None:
-        """The fraction."""
+        """The fraction `count / n`."""
         return self.count / self.n if self.n else None
 
     @classmethod
     def of(cls, flags: Iterable[bool]) -> "Share":
-        """The share of the true ones."""
+        """Returns the share of true flags."""
         values = list(flags)
         return cls(sum(values), len(values))
 
@@ -59,7 +59,7 @@ class Score:
         return self.share.n
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data: `n`, the measure's value under its name, parts and breakdowns."""
+        """Returns plain data: `n`, the measure's value under its name, parts and breakdowns."""
         return {
             "n": self.n,
             self.measure: self.value,
@@ -72,7 +72,7 @@ class Score:
 
 
 def check_lengths(**columns: Sequence[Any]) -> None:
-    """Refuses columns of different lengths, by name."""
+    """Raises an error if columns have different lengths."""
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         listing = ", ".join(f"{n} {name}" for name, n in lengths.items())
@@ -80,9 +80,9 @@ def check_lengths(**columns: Sequence[Any]) -> None:
 
 
 def break_down(flags: Sequence[bool], keys: Sequence[Hashable | frozenset[Hashable]]) -> Breakdown:
-    """The share of true flags for each key, sorted where keys can be.
+    """Returns the share of true flags for each key, sorted by type, then by key.
 
-    An item with a `frozenset` of keys counts under each of them; under none if it is empty.
+    An item with a `frozenset` of keys counts under each of its elements.
 
     >>> break_down([True, False, True], [2, 1, 2])
     {1: Share(count=0, n=1), 2: Share(count=2, n=2)}

@@ -1,4 +1,4 @@
-"""Whether two models differ, from a few runs of each."""
+"""Welch's test of the difference of two models, given a few runs of each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from humboldt.errors import UsageError
 
 @dataclass(frozen=True)
 class WelchTest:
-    """Welch's t-test of two means, equal variances not assumed.
+    """Welch's t-test of two means, which does not assume equal variances.
 
-    - `p`: the probability, were the means equal, of a difference at least as large in either direction.
-    - `p_one_sided`: the same in the direction that was observed, as the released script computes it.
+    - `p`: the probability, if the means are equal, of a difference at least as large in either direction.
+    - `p_one_sided`: the same in the observed direction, as computed by the released script.
     """
 
     statistic: float
@@ -35,7 +35,7 @@ def welch_test(first: Sequence[float], second: Sequence[float]) -> WelchTest:
     >>> round(test.statistic, 2), round(test.degrees_of_freedom, 1), test.p < 1e-3
     (-15.92, 4.0, True)
     """
-    from scipy import stats  # slow to import, and nothing else here needs it
+    from scipy import stats  # slow to import, and used only here
 
     if min(len(first), len(second)) < 2:
         raise UsageError(
@@ -44,5 +44,5 @@ def welch_test(first: Sequence[float], second: Sequence[float]) -> WelchTest:
         )
     if np.var(first) == np.var(second) == 0:
         raise UsageError("All scores of each model are the same, so the spread is zero and the test is not defined.")
-    result: Any = stats.ttest_ind(first, second, equal_var=False)  # SciPy's types leave out its fields
+    result: Any = stats.ttest_ind(first, second, equal_var=False)  # SciPy's types lack its fields
     return WelchTest(float(result.statistic), float(result.df), float(result.pvalue), (len(first), len(second)))

@@ -1,1 +1,1 @@
-"""What a recurrent network does at one time step."""
+"""Recurrent cells: one time step of a recurrent network."""

@@ -1,4 +1,4 @@
-"""What a recurrent network does at one time step, for one example."""
+"""Base classes of recurrent cells: one time step of one example."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar, NamedTuple
@@ -7,12 +7,12 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from humboldt.internals import TIME, Internal
+from humboldt.core.internals import TIME, Internal
 from humboldt.models.layers.linear import Linear
 
 
 class Extent(NamedTuple):
-    """How long one run is. The padded length may decide how much room is made, but never a result."""
+    """The length of one run. The padded length may determine how much memory is allocated, but never a result."""
 
     num_steps: int  # with padding: a shape
     real_steps: Int[Array, ""]  # without: data
@@ -20,38 +20,38 @@ class Extent(NamedTuple):
 
     @classmethod
     def of(cls, mask: Bool[Array, " time"], *, input_length: Int[Array, ""] | None = None) -> "Extent":
-        """Of a run over steps of which those in the mask are real. Unless told otherwise, all of them are input."""
+        """Returns the extent of a run whose real steps are those in the mask. By default all of them are input."""
         real_steps = mask.sum(dtype=jnp.int32)
         return cls(len(mask), real_steps, real_steps if input_length is None else input_length)
 
 
 class AbstractCell(eqx.Module):
-    """`(state, drive) -> (state, output)`, in the order `jax.lax.scan` wants.
+    """`(state, drive) -> (state, output)`, in the order that `jax.lax.scan` needs.
 
-    `project` is the part of a step that needs no state. Applied to all time steps at once it is one large matrix
-    product instead of many small ones, which is why it is apart.
+    `project` is the part of a step that needs no state. It is separate because, applied to all time steps at once, it
+    is one large matrix product instead of many small ones.
 
     On an accelerator `unroll` takes the gradients of all weights out of the loop over time. For that a cell must use
-    its linear layers as they are: each is called at most once per step (not `x @ layer.weight`), and one that was
-    made with `joins_drive=True` has its output added to the drive, and used for nothing else. `check_gradients` in
-    `humboldt.models.loop.check` holds the gradients of a network to those of a plain loop; it is run for every model
-    that is registered from outside.
+    its linear layers as they are: each is called at most once per step (not `x @ layer.weight`), and the output of a
+    layer made with `joins_drive=True` is added to the drive, and used for nothing else. `check_gradients` in
+    `humboldt.models.loop.check` compares the gradients of a network with those of a plain loop; it is run for every
+    model that is registered from outside Humboldt.
     """
 
     @abstractmethod
     def project(self, x: Float[Array, " in"]) -> Float[Array, " drive"]:
-        """What the input alone contributes to a step."""
+        """Returns the contribution of the input alone to a step."""
 
     @abstractmethod
     def init_state(self, extent: Extent) -> Any:
-        """The state before the first step. Memories are made just large enough for the run."""
+        """Returns the state before the first step, with memories just large enough for the run."""
 
     @abstractmethod
     def __call__(self, state: Any, drive: Float[Array, " drive"]) -> tuple[Any, Float[Array, " hidden"]]:
-        """One step."""
+        """Takes one step; returns the new state and the output."""
 
     def internals(self, states: Any, outputs: Float[Array, "time hidden"]) -> dict[str, Internal]:
-        """What can be seen of the states and outputs of all steps, which have a leading axis of time."""
+        """Returns the inspectable arrays by name. `states` and `outputs` have a leading axis of time."""
         del states
         return {"outputs": Internal(outputs, (TIME, "unit"))}
 
@@ -64,16 +64,16 @@ class AbstractController(AbstractCell):
 
     input: eqx.AbstractVar[Linear]
     recurrent: eqx.AbstractVar[Linear]
-    vectors: ClassVar[tuple[str, ...]]  # of the state: what each is called
+    vectors: ClassVar[tuple[str, ...]]  # the names of the vectors of the state
 
     @property
     def hidden_size(self) -> int:
-        """Units of the hidden state."""
+        """Number of units of the hidden state."""
         return self.recurrent.weight.shape[0]
 
     @property
     def drive_size(self) -> int:
-        """Numbers that a step is driven by."""
+        """Size of the vector that drives a step."""
         return self.recurrent.weight.shape[1]
 
     def project(self, x: Float[Array, " in"]) -> Float[Array, " drive"]:

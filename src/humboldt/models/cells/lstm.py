@@ -12,11 +12,11 @@ from humboldt.models.layers.linear import Linear, uniform_linear
 
 
 def _gates(drive: Float[Array, " drive"], memory: Float[Array, " hidden"], forget_offset: float) -> tuple[Array, Array]:
-    """New hidden state and new memory, from the four gates before their squashing and the old memory.
+    """Returns the new hidden state and the new memory, from the pre-activations of the four gates and the old memory.
 
     The backward pass is written by hand: it saves the squashed gates instead of computing them again (but not the
-    squashed memory, which costs more to write and read than to compute), and makes the gradient of `drive` in one
-    piece, where automatic differentiation adds up four padded ones. A quarter less time.
+    squashed memory, which costs more to write and read than to compute), and computes the gradient of `drive` in one
+    piece, where automatic differentiation adds up four padded ones. It takes a quarter less time.
     """
     return _gates_forward(drive, memory, forget_offset)[0]
 
@@ -53,8 +53,8 @@ gates.defvjp(_gates_forward, _gates_backward)
 class LSTMCell(AbstractController):
     """`i, g, f, o = W x + U h + b`;   `c' = σ(f + forget_offset) c + σ(i) tanh(g)`;   `h' = σ(o) tanh(c')`.
 
-    With a `forget_offset` of 1 (Jozefowicz et al. 2015), the state is not forgotten before it is of use. PyTorch's
-    LSTM has 0.
+    With a `forget_offset` of 1 (Jozefowicz et al. 2015), the state is not forgotten before training can use it.
+    PyTorch's LSTM has 0.
     """
 
     input: Linear
@@ -69,8 +69,10 @@ class LSTMCell(AbstractController):
 
 
 def normal_lstm_cell(input_size: int, hidden_size: int, *, fan_in: int | None = None, key: PRNGKeyArray) -> LSTMCell:
-    """As the library of Delétang et al. (2023) makes it: one layer for input and state, which are counted together
-    (`fan_in`), and 1 added to the forget gate."""
+    """Builds an LSTM cell initialised as in the library of Delétang et al. (2023).
+
+    Input and state are one layer there, so both are counted in `fan_in`; 1 is added to the forget gate.
+    """
     k_input, k_recurrent = jax.random.split(key)
     fan_in = fan_in or input_size + hidden_size
     return LSTMCell(
@@ -81,7 +83,7 @@ def normal_lstm_cell(input_size: int, hidden_size: int, *, fan_in: int | None = 
 
 
 def uniform_lstm_cell(input_size: int, hidden_size: int, *, keys: Key[Array, " 2"]) -> LSTMCell:
-    """As PyTorch makes it: two biases, everything uniform within ± `hidden_size ** -0.5`.
+    """Builds an LSTM cell initialised as in PyTorch: two biases, everything uniform within ± `hidden_size ** -0.5`.
 
     `keys`: one for the layer on the input, one for the layer on the hidden state.
     """

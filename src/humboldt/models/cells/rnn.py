@@ -30,8 +30,10 @@ class RNNCell(AbstractController):
 def normal_rnn_cell(
     input_size: int, hidden_size: int, *, activation: Activation, fan_in: int | None = None, key: PRNGKeyArray
 ) -> RNNCell:
-    """As the library of Delétang et al. (2023) makes it: `fan_in` counts what the input's layer shares its drive with,
-    by default nothing."""
+    """Builds an RNN cell initialised as in the library of Delétang et al. (2023).
+
+    `fan_in` of the input's layer may count other inputs that share its drive; by default there are none.
+    """
     k_input, k_recurrent = jax.random.split(key)
     return RNNCell(
         Linear(input_size, hidden_size, fan_in=fan_in, key=k_input),
@@ -41,7 +43,7 @@ def normal_rnn_cell(
 
 
 def uniform_rnn_cell(input_size: int, hidden_size: int, *, key: PRNGKeyArray) -> RNNCell:
-    """As PyTorch makes it: tanh, two biases, everything uniform within ± `hidden_size ** -0.5`."""
+    """Builds an RNN cell as in PyTorch: tanh, two biases, everything uniform within ± `hidden_size ** -0.5`."""
     k_input, k_recurrent = jax.random.split(key)
     return RNNCell(
         uniform_linear(input_size, hidden_size, fan_in=hidden_size, key=k_input),

@@ -1,4 +1,4 @@
-"""Cells that hold a memory: the controller reads it, and decides what is done to it, at every step."""
+"""Cells that hold a memory, which the controller reads and changes at every step."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from humboldt.internals import Internal
+from humboldt.core.internals import Internal
 from humboldt.models.cells.base import AbstractCell, AbstractController, Extent
 from humboldt.models.cells.lstm import normal_lstm_cell
 from humboldt.models.cells.rnn import normal_rnn_cell
 from humboldt.models.layers.linear import Linear, uniform_linear
 from humboldt.models.memories.base import AbstractMemory
-from humboldt.models.options.recurrent import ControllerName
+from humboldt.models.zoo.shared.recurrent import ControllerName
 
 
 class AbstractMemoryCell(AbstractCell):
@@ -35,7 +35,7 @@ class AbstractMemoryCell(AbstractCell):
 
 
 class MemoryCell(AbstractMemoryCell):
-    """The controller sees its input and what it reads, as one input."""
+    """The controller receives its input and the reading as one input."""
 
     controller: AbstractController
     reading: Linear
@@ -57,7 +57,10 @@ def normal_memory_cell(
     k_controller: PRNGKeyArray,
     k_reading: PRNGKeyArray,
 ) -> MemoryCell:
-    """As the released code of Delétang et al. (2023) makes it: input and reading are one input, counted together."""
+    """Builds a memory cell initialised as in the released code of Delétang et al. (2023).
+
+    Input and reading are one input there, so both are counted in `fan_in`.
+    """
     fan_in = input_size + memory.read_size
     if controller_name == "rnn":
         controller = normal_rnn_cell(input_size, hidden_size, activation="relu", fan_in=fan_in, key=k_controller)
@@ -71,7 +74,7 @@ def normal_memory_cell(
 
 
 class MarnnCell(AbstractMemoryCell):
-    """What is read is added to the hidden state: `h~ = h + W r + b` takes the place of `h`, `r` being what is read.
+    """The reading `r` is added to the hidden state: `h~ = h + W r + b` replaces `h`.
 
     The memory-augmented networks of Suzgun et al. (2019).
     """
@@ -88,5 +91,5 @@ class MarnnCell(AbstractMemoryCell):
 
 
 def uniform_marnn_cell(controller: AbstractController, memory: AbstractMemory, *, key: PRNGKeyArray) -> MarnnCell:
-    """With the layer on what is read as PyTorch makes it."""
+    """Builds a cell whose layer on the reading is initialised as in PyTorch."""
     return MarnnCell(controller, uniform_linear(memory.read_size, controller.hidden_size, key=key), memory)

@@ -7,14 +7,17 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from humboldt.errors import UsageError
 from humboldt.models.layers.dropout import dropout
 from humboldt.models.layers.linear import Linear
 from humboldt.models.layers.positions import RelativePositions, alibi_bias, rotate
-from humboldt.models.options.attention import Positions, check_heads
+from humboldt.models.layers.positions_bias import Fire, Kerple, T5Bias
+from humboldt.models.layers.positions_context import ContextualPositions
+from humboldt.models.zoo.shared.attention import AllPositions, check_heads, is_random
 
 
 class KeysValues(NamedTuple):
-    """What can be attended to."""
+    """Keys and values that queries attend to."""
 
     keys: Float[Array, "*layers key head size"]
     values: Float[Array, "*layers key head size"]
@@ -23,7 +26,9 @@ class KeysValues(NamedTuple):
 class Attention(eqx.Module):
     """Multi-head attention: `softmax(q k / sqrt(size)) v` in each head, then a linear layer over all heads.
 
-    The positional encoding is one of those that act here; `sin_cos` and `none` do not.
+    The positional encoding is one of those that act here; `sin_cos` and `none` do not. Token `i` is at place `i`, or at
+    `places[i]`: randomised positions need these (see `draw_places`). `both_sides` is true if tokens also attend to the
+    right. The same numbers result whether all queries come at once or one by one.
     """
 
     query: Linear
@@ -31,8 +36,10 @@ class Attention(eqx.Module):
     value: Linear
     output: Linear
     relative: RelativePositions | None
+    bias: T5Bias | Kerple | Fire | None
+    contextual: ContextualPositions | None
     num_heads: int = eqx.field(static=True)
-    positions: Positions = eqx.field(static=True)
+    positions: AllPositions = eqx.field(static=True)
     weight_dropout: float = eqx.field(static=True)
 
     def __init__(
@@ -40,10 +47,11 @@ class Attention(eqx.Module):
         width: int,
         num_heads: int,
         *,
-        positions: Positions = "none",
+        positions: AllPositions = "none",
         use_bias: bool = False,
         weight_dropout: float = 0.0,
         relative_offset: int = 0,
+        both_sides: bool = False,
         key: PRNGKeyArray,
     ) -> None:
         check_heads(width, num_heads, positions)
@@ -53,16 +61,31 @@ class Attention(eqx.Module):
         self.value = Linear(width, width, use_bias=use_bias, key=k_value)
         self.output = Linear(width, width, use_bias=use_bias, key=k_output)
         relative = RelativePositions(width, num_heads, offset=relative_offset, key=k_relative)
-        self.relative = relative if positions == "relative" else None
+        self.relative = relative if positions in ("relative", "random_relative") else None
+        self.bias = self.contextual = None
+        if positions == "t5":
+            self.bias = T5Bias(width, num_heads, both_sides=both_sides, key=k_relative)
+        elif positions in ("kerple", "fire"):
+            self.bias = (Kerple if positions == "kerple" else Fire)(num_heads, key=k_relative)
+        elif positions == "cope":
+            if both_sides:
+                raise UsageError("positions=cope counts tokens on the left, but here attention looks both ways.")
+            self.contextual = ContextualPositions(width // num_heads)
         self.num_heads = num_heads
         self.positions = positions
         self.weight_dropout = weight_dropout
 
-    def remember(self, x: Float[Array, "key width"], *, first: int | Int[Array, ""] = 0) -> KeysValues:
-        """The keys and values of tokens that stand at `first, first + 1, ...`."""
+    def remember(
+        self,
+        x: Float[Array, "key width"],
+        *,
+        first: int | Int[Array, ""] = 0,
+        places: Int[Array, " position"] | None = None,
+    ) -> KeysValues:
+        """Returns the keys and values of tokens at positions `first, first + 1, ...`."""
         keys, values = self._heads(self.key, x), self._heads(self.value, x)
-        if self.positions == "rope":
-            keys = rotate(keys, first + jnp.arange(len(x)))
+        if self.positions in ("rope", "random_rope"):
+            keys = rotate(keys, self._places(first, len(x), places))
         return KeysValues(keys, values)
 
     def __call__(
@@ -73,35 +96,44 @@ class Attention(eqx.Module):
         *,
         first: int | Int[Array, ""] = 0,
         num_positions: int | None = None,
+        places: Int[Array, " position"] | None = None,
         key: PRNGKeyArray | None = None,
     ) -> tuple[Float[Array, "query width"], Float[Array, "head query key"]]:
-        """What each query finds, and how it looked.
+        """Applies attention to queries.
 
         **Arguments:**
 
-        - `x`: what asks, standing at `first, first + 1, ...`; keys stand at `0, 1, ...`.
-        - `mask`: which key may be seen by which query. A query that sees none finds zeros.
-        - `num_positions`: how many queries there can be at most when all do not come at once; by default there are
-          no others.
+        - `x`: the queries, at positions `first, first + 1, ...`; keys are at `0, 1, ...`.
+        - `mask`: which query may attend to which key. The result of a query without any key is zeros.
+        - `num_positions`: the largest number of queries when they do not come all at once; by default, the number of
+          rows of `x`.
+        - `places`: of all positions, for randomised positions.
 
         **Returns:** the output and the attention matrix of each head, every row of which sums to one.
         """
         num_positions = len(x) if num_positions is None else num_positions
         queries = self._heads(self.query, x)
-        places = first + jnp.arange(len(x))
-        if self.positions == "rope":
-            queries = rotate(queries, places)
+        asking = self._places(first, len(x), places)
+        asked = self._places(0, len(memory.keys), places)
+        if self.positions in ("rope", "random_rope"):
+            queries = rotate(queries, asking)
         if self.relative is None:
             scores = jnp.einsum("qhd,khd->hqk", queries, memory.keys)
+        elif places is not None:
+            scores = self.relative.at_places(queries, memory.keys, asking, asked)
         else:
             scores = self.relative(queries, memory.keys, first=first, num_positions=num_positions)
         scores = scores * queries.shape[-1] ** -0.5
-        if self.positions == "alibi":
-            distances = places[:, None] - jnp.arange(len(memory.keys))[None, :]
+        if self.positions in ("alibi", "random_alibi"):
+            distances = asking[:, None] - asked[None, :]
             scores = scores + alibi_bias(distances, self.num_heads).astype(scores.dtype)
+        if self.bias is not None:
+            scores = scores + self.bias(asking, asked).astype(scores.dtype)
+        if self.contextual is not None:
+            scores = scores + self.contextual(queries, scores, mask).astype(scores.dtype)
 
         visible = mask[None]  # the same for all heads
-        # The least number rather than infinity, and zeros afterwards: a row without any key must not become NaN.
+        # The smallest number rather than infinity, and zeros afterwards: a row without any key must not become NaN.
         weights = jax.nn.softmax(jnp.where(visible, scores, jnp.finfo(scores.dtype).min))
         weights = jnp.where(visible, weights, 0.0)
         values = jnp.einsum("hqk,khd->qhd", dropout(weights, self.weight_dropout, key), memory.values)
@@ -109,3 +141,10 @@ class Attention(eqx.Module):
 
     def _heads(self, layer: Linear, x: Float[Array, "time width"]) -> Float[Array, "time head size"]:
         return jax.vmap(layer)(x).reshape(len(x), self.num_heads, -1)
+
+    def _places(self, first: int | Array, count: int, places: Int[Array, " position"] | None) -> Int[Array, " count"]:
+        if places is None:
+            if is_random(self.positions):
+                raise ValueError(f"positions={self.positions} needs the places of all positions: see draw_places.")
+            return first + jnp.arange(count)
+        return jax.lax.dynamic_slice_in_dim(places, first, count)

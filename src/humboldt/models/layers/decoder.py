@@ -43,9 +43,9 @@ class DecoderBlock(eqx.Module):
         first: int | Int[Array, ""] = 0,
         key: PRNGKeyArray | None = None,
     ) -> tuple[Float[Array, "new width"], dict[str, Any]]:
-        """The tokens at `first, first + 1, ...` after the block; see `Decoder`."""
+        """Returns the tokens at `first, first + 1, ...` after the block; see `Decoder`."""
         k_attention, k_cross, k_feed_forward = split_or_none(key, 3)
-        # Keys of their own, so that networks without dropout inside of layers are given the same ones as ever.
+        # Separate keys, so that networks without dropout inside layers get the same keys as before.
         k_weights, k_cross_weights, k_inner = split_or_none(None if key is None else jax.random.fold_in(key, 1), 3)
         asking = self.after_attention.enter(x)
         past = written(past, self.attention.remember(asking, first=first), first)
@@ -69,7 +69,7 @@ class DecoderBlock(eqx.Module):
 
 
 def written(past: KeysValues | None, new: KeysValues, first: int | Array) -> KeysValues:
-    """The past with new tokens at `first, first + 1, ...`."""
+    """Returns the past with new tokens at `first, first + 1, ...`."""
     if past is None:
         return new
     return KeysValues(
@@ -81,12 +81,12 @@ class Decoder(eqx.Module):
     """Several decoder blocks, one after the other; each weight has a leading axis of layers.
 
     The positional encoding acts in both attentions, as in the released code of Delétang et al. (2023): the decoder's
-    first token and the source's first token both stand at 0. `relative_offset` is added to the distances of `relative`
-    in the attention among the decoder's own tokens.
+    first token and the source's first token are both at position 0. `relative_offset` is added to the distances of
+    `relative` in the attention among the decoder's own tokens.
     """
 
     blocks: DecoderBlock
-    times: int = eqx.field(static=True)  # that one block is run; see `Blocks`
+    times: int = eqx.field(static=True)  # how often one block is applied; see `Blocks`
 
     def __init__(
         self,
@@ -108,11 +108,11 @@ class Decoder(eqx.Module):
         return repeated(self.blocks, self.times)
 
     def remember(self, encoded: Float[Array, "source width"]) -> KeysValues:
-        """Keys and values of the source, for every layer: made once, whatever the number of steps."""
+        """Returns the keys and values of the source for every layer. They are computed once, not at every step."""
         return eqx.filter_vmap(lambda block: block.cross.remember(encoded))(self._layers())
 
     def empty_past(self, num_positions: int) -> KeysValues:
-        """Room for the keys and values of so many tokens, in every layer."""
+        """Returns room for the keys and values of `num_positions` tokens, in every layer."""
         attention = self.blocks.attention
         num_layers, width, _ = attention.key.weight.shape
         zeros = jnp.zeros((num_layers * self.times, num_positions, attention.num_heads, width // attention.num_heads))
@@ -128,16 +128,16 @@ class Decoder(eqx.Module):
         first: int | Int[Array, ""] = 0,
         key: PRNGKeyArray | None = None,
     ) -> tuple[Float[Array, "new width"], dict[str, Any]]:
-        """The tokens after the last block.
+        """Applies all blocks to tokens at positions `first, first + 1, ...`.
 
         **Arguments:**
 
-        - `source`, `source_mask`: from `remember`, and which of it is real.
-        - `past`: keys and values of the tokens before `first`, with room for these and all that are to come. Without
-          it these tokens are all there are.
+        - `source`, `source_mask`: from `remember`, and which of its tokens are real.
+        - `past`: keys and values of the tokens before `first`, with room for these and all later tokens. Without it
+          there are no other tokens.
 
-        **Returns:** with the tokens, of every layer: `attention` and `cross_attention` matrices, the `states` after
-        it, and the new `past`.
+        **Returns:** the tokens after the last block; and of every layer the `attention` and `cross_attention` matrices,
+        the `states` after it, and the new `past`.
         """
 
         def apply(block: Any, x: Array, remembered: Any, key: PRNGKeyArray | None) -> tuple[Array, dict[str, Any]]:

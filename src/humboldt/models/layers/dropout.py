@@ -15,5 +15,5 @@ def dropout(x: Float[Array, "..."], rate: float, key: PRNGKeyArray | None) -> Fl
 
 
 def split_or_none(key: PRNGKeyArray | None, count: int) -> Any:
-    """`count` keys, or as many `None`: no key, no dropout."""
+    """Returns `count` keys or, without a key, `count` times `None`: then there is no dropout."""
     return [None] * count if key is None else jax.random.split(key, count)

@@ -1,4 +1,4 @@
-"""From tokens to vectors."""
+"""Embeddings: tokens to vectors."""
 
 import equinox as eqx
 import jax
@@ -10,22 +10,22 @@ from humboldt.models.layers.positions import sinusoids
 
 
 class NormalEmbedding(eqx.Module):
-    """`weight[token]`, with weights drawn from a standard normal distribution (as in PyTorch)."""
+    """`weight[token]`, with weights drawn from a normal distribution, by default of deviation 1 (as in PyTorch)."""
 
     weight: Float[Array, "token size"]
 
-    def __init__(self, num_tokens: int, size: int, *, key: PRNGKeyArray) -> None:
-        self.weight = jax.random.normal(key, (num_tokens, size))
+    def __init__(self, num_tokens: int, size: int, *, spread: float = 1.0, key: PRNGKeyArray) -> None:
+        self.weight = jax.random.normal(key, (num_tokens, size)) * spread
 
     def __call__(self, tokens: Int[Array, " time"]) -> Float[Array, "time size"]:
         return look_up(self.weight, tokens)
 
 
 class ScaledEmbedding(eqx.Module):
-    """What the first block of a Transformer sees.
+    """The input of the first block of a Transformer.
 
-    `sqrt(width) * weight[token]`, and with `use_sin_cos` the sinusoids of the position, with dropout on the sum.
-    That the dropout belongs to the sinusoids, so that the other encodings go without it, is from the released code.
+    `sqrt(width) * weight[token]`, and with `use_sin_cos` the sinusoids of the position, with dropout on the sum. As in
+    the released code, there is no dropout without the sinusoids.
     """
 
     weight: Float[Array, "token width"]
@@ -42,7 +42,7 @@ class ScaledEmbedding(eqx.Module):
     def __call__(
         self, tokens: Int[Array, " time"], places: Int[Array, " time"], *, key: PRNGKeyArray | None = None
     ) -> Float[Array, "time width"]:
-        """One vector for each token. `places` are the positions that the sinusoids tell."""
+        """Returns one vector for each token. `places` are the positions that the sinusoids encode."""
         width = self.weight.shape[1]
         x = look_up(self.weight, tokens) * width**0.5
         return dropout(x + sinusoids(places, width).astype(x.dtype), self.dropout, key) if self.use_sin_cos else x

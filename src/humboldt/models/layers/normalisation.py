@@ -8,8 +8,10 @@ from humboldt.models.layers.dropout import dropout
 
 
 class AddNorm(eqx.Module):
-    """A residual connection: `normalise(x + dropout(y))`, or `x + dropout(y)` where the normalisation comes before what
-    makes `y` of `x` (`is_first`, see `enter`)."""
+    """A residual connection: `normalise(x + dropout(y))` or, if `is_first`, `x + dropout(y)`.
+
+    With `is_first`, the input of the layer is normalised instead (see `enter`).
+    """
 
     norm: eqx.nn.LayerNorm
     dropout: float = eqx.field(static=True)
@@ -21,7 +23,7 @@ class AddNorm(eqx.Module):
         self.is_first = is_first
 
     def enter(self, x: Float[Array, "time width"]) -> Float[Array, "time width"]:
-        """What the layer between is given."""
+        """Returns the input of the layer inside the residual connection."""
         return jax.vmap(self.norm)(x) if self.is_first else x
 
     def __call__(

@@ -1,4 +1,4 @@
-"""How attention learns where a token stands: the five positional encodings of Delétang et al. (2023)."""
+"""The five positional encodings of Delétang et al. (2023)."""
 
 import math
 
@@ -12,14 +12,14 @@ from humboldt.models.layers.linear import Linear
 
 
 def wave_rates(size: int) -> Float[np.ndarray, " half"]:
-    """Radians per position of `size / 2` waves: a geometric sequence from 1 to nearly 1 / 10,000."""
+    """Returns the radians per position of `size / 2` waves: a geometric sequence from 1 to nearly 1 / 10,000."""
     if size % 2:
         raise ValueError(f"Waves fill their space in pairs (sine and cosine), but there is space for {size}.")
     return (10_000.0 ** (-np.arange(0, size, 2) / size)).astype(np.float32)
 
 
 def fairseq_wave_rates(size: int) -> Float[np.ndarray, " half"]:
-    """The same as fairseq has it: the last one is 1 / 10,000 itself."""
+    """Returns the rates of fairseq's waves, of which the last is exactly 1 / 10,000."""
     half = size // 2
     return (10_000.0 ** (-np.arange(half) / max(1, half - 1))).astype(np.float32)
 
@@ -29,8 +29,8 @@ def sinusoids(
 ) -> Float[Array, "time size"]:
     """Sines, then cosines, of each position at rates `10000^(-2i / size)` (Vaswani et al. 2017).
 
-    Vaswani et al. alternate the two. The order means nothing to the linear layer that follows; this one is the
-    released code's.
+    Vaswani et al. alternate the two. The order makes no difference to the linear layer that follows; this is the order
+    of the released code.
     """
     rates = wave_rates(size) if rates is None else rates
     angles = positions.astype(jnp.float32)[:, None] * rates[None, :]
@@ -38,9 +38,9 @@ def sinusoids(
 
 
 def rotate(x: Float[Array, "time head size"], positions: Int[Array, " time"]) -> Float[Array, "time head size"]:
-    """Turns each neighbouring pair of features by an angle proportional to the position (RoPE, Su et al. 2021).
+    """Rotates each pair of neighbouring features by an angle proportional to the position (RoPE, Su et al. 2021).
 
-    The product of a turned query and a turned key depends on how far apart they stand, not on where.
+    The product of a rotated query and a rotated key depends on their distance, not on their positions.
     """
     angles = (positions.astype(jnp.float32)[:, None] * wave_rates(x.shape[-1])[None, :])[:, None, :]
     pairs = x.reshape(*x.shape[:-1], -1, 2)
@@ -50,10 +50,10 @@ def rotate(x: Float[Array, "time head size"], positions: Int[Array, " time"]) ->
 
 
 def alibi_slopes(num_heads: int) -> list[float]:
-    """How steeply each head forgets: `2^(-8/n), 2^(-16/n), ...`, from the authors' code (Press et al. 2021).
+    """Returns the slope of each head: `2^(-8/n), 2^(-16/n), ...`, from the authors' code (Press et al. 2021).
 
-    For a number of heads that is no power of two: the slopes of the next smaller power, then every other one of the
-    next larger.
+    For a number of heads that is not a power of two: the slopes of the next smaller power, then every second slope of
+    the next larger power.
 
     >>> alibi_slopes(4)
     [0.25, 0.0625, 0.015625, 0.00390625]
@@ -64,10 +64,10 @@ def alibi_slopes(num_heads: int) -> list[float]:
 
 
 def alibi_bias(distances: Int[Array, "query key"], num_heads: int) -> Float[Array, "head query key"]:
-    """What is added to each head's scores: `slope * -|distance|`, and `slope / 2` more for keys on the left.
+    """Returns the bias of each head's scores: `slope * -|distance|`, and `slope / 2` more for keys on the left.
 
-    `distances` are position of the query minus position of the key. Press et al. only look back. Here attention looks
-    both ways, and the half, which is in the released code, is what tells left from right.
+    A distance is the position of the query minus the position of the key. In Press et al. attention only looks back.
+    Here it looks both ways, and the half, which is in the released code, distinguishes left from right.
     """
     penalty = -jnp.abs(distances).astype(jnp.float32) + jnp.where(distances > 0, 0.5, 0.0)
     return jnp.array(alibi_slopes(num_heads), jnp.float32)[:, None, None] * penalty[None]
@@ -77,7 +77,7 @@ class RelativePositions(eqx.Module):
     """Scores that depend on content and on distance (Transformer-XL, Dai et al. 2019).
 
     `score(i, j) = (q_i + u) . k_j + (q_i + v) . W r(i - j)` with `r` the sinusoids of the distance and `u`, `v`, `W`
-    learnt. Unlike Dai et al., keys may stand on the right, at negative distances. `offset` is added to every distance.
+    learnt. Unlike in Dai et al., keys may be on the right, at negative distances. `offset` is added to every distance.
     """
 
     content_bias: Float[Array, "head size"]
@@ -101,10 +101,10 @@ class RelativePositions(eqx.Module):
         first: int | Int[Array, ""],
         num_positions: int,
     ) -> Float[Array, "head query key"]:
-        """The scores, before scaling, of queries at `first, first + 1, ...` out of `num_positions` positions."""
+        """Returns the unscaled scores of queries at `first, first + 1, ...` out of `num_positions` positions."""
         num_queries, num_keys = len(queries), len(keys)
-        # All distances that any query can have, also when there is but one: what is made here depends on nothing
-        # that differs between the examples of a batch, so it is made once for all of them.
+        # All distances that any query can have, even if there is only one query: the array depends on nothing that
+        # differs between the examples of a batch, so it is computed once for all of them.
         distances = jnp.arange(num_positions - 1, -num_keys, -1)
         places = sinusoids(distances + self.offset, self.key.weight.shape[0]).astype(queries.dtype)
         table = jax.vmap(self.key)(places).reshape(-1, *queries.shape[1:])
@@ -115,9 +115,32 @@ class RelativePositions(eqx.Module):
         by_distance = jnp.einsum("qhd,rhd->hqr", queries + self.distance_bias[None], table)
         return by_content + jax.vmap(relative_shift)(by_distance)
 
+    def at_places(
+        self,
+        queries: Float[Array, "query head size"],
+        keys: Float[Array, "key head size"],
+        query_places: Int[Array, " query"],
+        key_places: Int[Array, " key"],
+    ) -> Float[Array, "head query key"]:
+        """Returns the unscaled scores of queries and keys at any places.
+
+        The sine and cosine of a difference are sums of products of sines and cosines, so that there is no table of all
+        distances: `sin(a - b) = sin a cos b - cos a sin b`, `cos(a - b) = cos a cos b + sin a sin b`.
+        """
+        width = self.key.weight.shape[0]
+        weight = self.key.weight.reshape(width, *queries.shape[1:]).astype(queries.dtype)
+        turned = jnp.einsum("qhd,whd->qhw", queries + self.distance_bias[None], weight)
+        of_sine, of_cosine = jnp.split(turned, 2, -1)
+        sine, cosine = jnp.split(sinusoids(query_places + self.offset, width).astype(queries.dtype)[:, None], 2, -1)
+        with_cosine = of_sine * sine + of_cosine * cosine
+        with_sine = of_cosine * sine - of_sine * cosine
+        waves = sinusoids(key_places, width).astype(queries.dtype)
+        by_distance = jnp.einsum("qhw,kw->hqk", jnp.concatenate([with_sine, with_cosine], -1), waves)
+        return jnp.einsum("qhd,khd->hqk", queries + self.content_bias[None], keys) + by_distance
+
 
 def relative_shift(by_distance: Float[Array, "query distance"]) -> Float[Array, "query key"]:
-    """From scores by distance to scores by key: entry `(i, j)` of the result is the one for distance `i - j`.
+    """Converts scores by distance to scores by key: entry `(i, j)` of the result is that for distance `i - j`.
 
     **Arguments:**
 
@@ -126,8 +149,8 @@ def relative_shift(by_distance: Float[Array, "query distance"]) -> Float[Array, 
     Row `i` must move left by `num_queries - 1 - i`. Reading the same numbers in rows that are one shorter moves each
     row one further than the row before (Dai et al. 2019, appendix B): no index arrays, no copies per row.
 
-    >>> relative_shift(jnp.array([[1, 0, -1], [1, 0, -1]])).tolist()
-    [[0, -1], [1, 0]]
+    >>> relative_shift(jnp.array([[1.0, 0.0, -1.0], [1.0, 0.0, -1.0]])).tolist()
+    [[0.0, -1.0], [1.0, 0.0]]
     """
     num_queries, num_distances = by_distance.shape
     num_keys = num_distances - num_queries + 1

@@ -1,1 +1,1 @@
-"""A cell over many time steps, and its gradients."""
+"""The loop over time that runs a cell, and its gradients."""

@@ -1,7 +1,7 @@
-"""Whether the gradients that are taken out of the loop over time are those of the loop as it is written.
+"""Checks that gradients taken out of the loop over time equal those of the plain loop.
 
-A cell promises how it uses its linear layers (see `AbstractCell`). One that breaks its promise would train with wrong
-gradients on an accelerator, and nothing else would show it.
+A cell must use its linear layers in a certain way (see `AbstractCell`). A cell that does not would train with wrong
+gradients on an accelerator, and no other check would detect it.
 """
 
 from typing import Any, Literal
@@ -16,8 +16,8 @@ from humboldt.models.layers.linear import Linear
 from humboldt.models.loop.taps import is_linear
 from humboldt.models.loop.unroll import loop_form
 
-QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}  # to compile; it runs once
-TOLERANCE = 1e-3  # of a layer's largest gradient: a broken promise is off by far more, rounding by far less
+QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}  # compiles fast; runs once
+TOLERANCE = 1e-3  # relative to a layer's largest gradient: wrong gradients differ by far more, rounding by far less
 
 
 def check_gradients(network: Any, tokens: Int[Array, "batch time"], mask: Bool[Array, "batch time"]) -> None:
@@ -42,7 +42,7 @@ def check_gradients(network: Any, tokens: Int[Array, "batch time"], mask: Bool[A
 
 
 def _fault(path: tuple[Any, ...], part: Any, plain: Any, hoisted: Any) -> str:
-    """What is wrong with the gradient of a layer, or of an array that is in none; nothing if it is right."""
+    """Returns a message about the wrong gradient of a layer or of another array; an empty string if it is right."""
     if all(_are_close(a, b) for a, b in zip(jax.tree.leaves(plain), jax.tree.leaves(hoisted), strict=True)):
         return ""
     name = jax.tree_util.keystr(path)
@@ -54,6 +54,6 @@ def _fault(path: tuple[Any, ...], part: Any, plain: Any, hoisted: Any) -> str:
     return f"{name} gets a wrong gradient where the loop over time is compiled for an accelerator. See `AbstractCell`."
 
 
-def _are_close(expected: Array, found: Array) -> bool:
-    largest = jnp.maximum(jnp.abs(expected).max(), jnp.abs(found).max())
-    return bool(jnp.abs(expected - found).max() <= TOLERANCE * largest + 1e-6)
+def _are_close(plain: Array, hoisted: Array) -> bool:
+    largest = jnp.maximum(jnp.abs(plain).max(), jnp.abs(hoisted).max())
+    return bool(jnp.abs(plain - hoisted).max() <= TOLERANCE * largest + 1e-6)

@@ -16,12 +16,12 @@ from humboldt.models.memories.ndstack import AbstractTable, Stacks, Table, d_pop
 def unroll_over_one_table(
     cell: AbstractCell, state: PyTree, xs: Float[Array, "time in"]
 ) -> Float[Array, "time hidden"]:
-    """The outputs of `unroll`, for a cell that holds an `NDStack`, with memory for one table instead of one per step.
+    """Returns the outputs of `unroll` for a cell that holds an `NDStack`, with memory for one table, not one per step.
 
-    The backward pass of a loop needs the state before every step. But a table is never changed except by adding to
-    it, so that the last one stands for all. And instead of adding to the gradient of the whole table at every step,
-    it keeps the two factors that the step would add the product of, and multiplies those that matter to the nodes of
-    one time when it comes to it. No gradient goes to `state`.
+    The backward pass of a loop needs the state before every step. But a table changes only by appending, so that the
+    last table can be used for all steps. Nor is a product added to the gradient of the whole table at every step: the
+    two factors are saved, and those for the nodes of one time are multiplied when the backward pass reaches that time.
+    No gradient goes to `state`.
     """
     if must_be_plain():
         return unroll(cell, state, xs)[1]
@@ -30,7 +30,7 @@ def unroll_over_one_table(
 
 
 class _Noting(AbstractTable):
-    """A table that notes what a step does with it."""
+    """A table that records the arguments and results of a step's calls."""
 
     table: AbstractTable
     notes: dict[str, Array] = eqx.field(static=True)
@@ -45,9 +45,9 @@ class _Noting(AbstractTable):
 
 
 class _Last(AbstractTable):
-    """The last table in the place of an earlier one, for which it is known what was uncovered.
+    """The last table in place of an earlier one, with the recorded result of `uncover`.
 
-    It has nodes that the earlier one had not, but nothing is uncovered there.
+    It has nodes that the earlier table did not have, but nothing is uncovered there.
     """
 
     table: Table
@@ -63,7 +63,7 @@ class _Last(AbstractTable):
 
 @jax.custom_vjp
 def _recall(below: Array, popped: Array, uncovered: Array) -> Array:
-    """`_uncover(below, popped)`, which is known. The gradient goes to what is known, too, and not to the table."""
+    """Returns the recorded value of `_uncover(below, popped)`. Gradients go to it and `popped`, not to the table."""
     del below, popped
     return uncovered
 
@@ -94,7 +94,7 @@ def _backward(static: AbstractCell, residuals: PyTree, d_outputs: Array) -> tupl
     num_steps, symbols, states, times = popped.shape[:4]
     weights = {i: layer.weight for i, layer in enumerate(linears(cell)) if not layer.joins_drive}
     taps = {i: jnp.zeros(weight.shape[1], weight.dtype) for i, weight in weights.items()}
-    # The nodes of one time together, and last the step and its new state, over which the large product below sums.
+    # Groups the nodes of one time; the last axis is (step, new state), over which the large product below sums.
     popped = jnp.einsum("tyrku->ykutr", popped).reshape(symbols, times, states, -1)
 
     def step(carry: PyTree, inputs: PyTree) -> tuple[PyTree, PyTree]:
@@ -107,7 +107,7 @@ def _backward(static: AbstractCell, residuals: PyTree, d_outputs: Array) -> tupl
             (inner, after), output, notes = tapped_step(cell, (inner, before), taps, drive)
             return ((inner, _weights(after)), output, record["latest"]), notes
 
-        # What later steps add to the gradient of the nodes that this step appends.
+        # The gradient from later steps to the nodes that this step appends.
         on_latest = jax.lax.dynamic_index_in_dim(popped, stacks.time + 1, 1, keepdims=False)
         d_latest = jnp.matmul(on_latest, all_d_uncovered).reshape(uncovered.shape)
         _, pull, notes = jax.vjp(replay, inner, _weights(stacks), uncovered, taps, drive, has_aux=True)
@@ -120,12 +120,12 @@ def _backward(static: AbstractCell, residuals: PyTree, d_outputs: Array) -> tupl
     start = (inner, _weights(stacks)), jnp.zeros((symbols, num_steps * states, times * states * symbols))
     inputs = befores, uncovered, drives, d_outputs
     _, (d_taps, notes, d_drives) = jax.lax.scan(step, start, inputs, reverse=True)
-    # All weights are in linear layers, and theirs are put together from `d_taps` and `notes`.
+    # All weights are in linear layers, and their gradients are computed from `d_taps` and `notes`.
     return weight_gradients(jax.tree.map(jnp.zeros_like, arrays), notes, d_drives, d_taps), None, d_drives
 
 
 def _weights(stacks: Stacks) -> dict[str, Array]:
-    """What gradients go through, but for the table."""
+    """Returns the arrays that gradients go through, except the table."""
     return {"now": stacks.now, "top": stacks.top, "log_weight": stacks.log_weight}
 
 

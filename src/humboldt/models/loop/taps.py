@@ -15,11 +15,11 @@ Taps = dict[int, Array]  # by the layer's place in `linears(cell)`
 
 
 class _Tapped(eqx.Module):
-    """A linear layer that notes its input, adds `tap` to its output, and passes no gradient to its own weights.
+    """A linear layer that records its input, adds `tap` to its output, and passes no gradient to its own weights.
 
     The gradient of `tap` is then the gradient of the layer's output, and the gradient of the weight is the sum over
-    time of (input noted) x (gradient of the output): it can be taken after the loop. A layer whose output joins the
-    drive needs no tap of its own: the drive is one.
+    time of (recorded input) x (gradient of the output): it can be computed after the loop. A layer whose output joins
+    the drive needs no tap: the drive serves as one.
     """
 
     layer: Linear
@@ -52,17 +52,20 @@ class _Tapped(eqx.Module):
 
 
 def is_linear(node: Any) -> bool:
-    """Tells a layer from the arrays and numbers in a tree."""
+    """Whether a node of a tree is a linear layer."""
     return isinstance(node, Linear)
 
 
 def linears(cell: PyTree) -> list[Linear]:
-    """All linear layers of a cell, in the order of its leaves."""
+    """Returns all linear layers of a cell, in the order of its leaves."""
     return [node for node in jax.tree.leaves(cell, is_leaf=is_linear) if is_linear(node)]
 
 
 def tapped_step(cell: AbstractCell, state: PyTree, taps: Taps, drive: Array) -> tuple[PyTree, Array, Taps]:
-    """One step with `taps` on the outputs of some layers; also what each layer that was used noted."""
+    """Takes one step with `taps` on the outputs of some layers.
+
+    **Returns:** the new state, the output, and the recorded input of each layer that was called.
+    """
     notes: Taps = {}
     counter = iter(range(len(linears(cell))))
 
@@ -78,7 +81,7 @@ def tapped_step(cell: AbstractCell, state: PyTree, taps: Taps, drive: Array) -> 
 
 
 def weight_gradients(d_arrays: PyTree, notes: Taps, d_drives: Float[Array, "time drive"], d_taps: Taps) -> PyTree:
-    """The gradient of a cell: `d_arrays` with those of the linear layers put in, from what they noted."""
+    """Returns the gradient of a cell: `d_arrays` with the gradients of linear layers, from their recorded inputs."""
     counter = iter(range(len(linears(d_arrays))))
 
     def hoisted(node: Any) -> Any:

@@ -1,4 +1,4 @@
-"""One cell over many time steps: the only loop over time that gradients go through."""
+"""Runs one cell over many time steps: the only loop over time that gradients go through."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ _form: ContextVar[Literal["quickest", "hoisted", "plain"]] = ContextVar("form of
 
 @contextmanager
 def loop_form(form: Literal["hoisted", "plain"]) -> Iterator[None]:
-    """Which form all loops take that are traced meanwhile; otherwise that is the quickest on this machine."""
+    """Sets the form of all loops traced inside the context; outside, it is the fastest form on this machine."""
     token = _form.set(form)
     try:
         yield
@@ -30,7 +30,7 @@ def loop_form(form: Literal["hoisted", "plain"]) -> Iterator[None]:
 
 
 def must_be_plain() -> bool:
-    """Whether gradients are to be taken by automatic differentiation of the loop as it is written."""
+    """Whether gradients are taken by automatic differentiation of the plain loop."""
     return _form.get() == "plain"
 
 
@@ -45,8 +45,8 @@ def unroll(
     - `xs`: the input of every step.
     - `hoist`: whether input projections and weight gradients are taken out of the loops. Inside, each is one small
       matrix product per time step, with a read and write of every weight for the gradient; outside, one large product
-      for all steps. By default on everything but a CPU, where the small products stay in the cache and are the faster
-      ones. The numbers are the same up to rounding.
+      for all steps. By default on everything but a CPU, where the small products stay in the cache and are faster. The
+      numbers are the same up to rounding.
 
     **Returns:** the last state and the output of every step.
     """
@@ -63,9 +63,9 @@ def unroll_symbols(
     *,
     hoist: bool | None = None,
 ) -> tuple[PyTree, Float[Array, "time hidden"]]:
-    """`unroll(cell, state, vectors[symbols])`, quicker where the alphabet is small.
+    """`unroll(cell, state, vectors[symbols])`, faster where the alphabet is small.
 
-    Then each symbol is projected once and looked up at every step, instead of being projected wherever it occurs: the
+    Then each symbol is projected once and looked up at every step, instead of being projected at each occurrence: the
     projected inputs of all steps are the largest array of a small network's training.
     """
     if not _hoists(hoist) or len(vectors) > SMALL_TABLE:
@@ -80,7 +80,7 @@ def _hoists(asked: bool | None) -> bool:
 
 
 def step_by_step(cell: AbstractCell, state: PyTree, xs: Float[Array, "time in"]) -> tuple[PyTree, Array]:
-    """What `unroll` does, as a plain loop: the obvious form that tests hold it to."""
+    """`unroll` as a plain Python loop: the obvious form that tests compare it with."""
     outputs = []
     for x in xs:
         state, output = cell(state, cell.project(x))
@@ -91,18 +91,18 @@ def step_by_step(cell: AbstractCell, state: PyTree, xs: Float[Array, "time in"])
 def _hoisted(
     cell: AbstractCell, state: PyTree, drives: Float[Array, "time_or_symbol drive"], symbols: Array | None
 ) -> tuple[PyTree, Float[Array, "time hidden"]]:
-    """The loop. `drives` has a row for every step or, where there are `symbols`, for every symbol of the alphabet.
+    """Runs the loop. `drives` has a row for every step or, with `symbols`, for every symbol of the alphabet.
 
-    Gradients go another way than values. The loop itself is run with weights that get none, but with taps (see
-    `tapped_step`). Then what every layer does is written down once more, for all steps at once: nobody uses the values,
-    so no compiled program computes them, but the gradients of the taps become through them those of the weights.
-    (A custom VJP for the whole would be more direct, but, vmapped over examples, would give each example a weight
-    gradient of its own, and add up gigabytes of them.)
+    Gradients take another path than values. The loop itself is run with weights that get no gradient, but with taps
+    (see `tapped_step`). Then every layer is applied once more, to all steps at once: the values are unused, so no
+    compiled program computes them, but through them the gradients of the taps become those of the weights. (A custom
+    VJP for the whole loop would be more direct but, vmapped over examples, would compute a weight gradient for each
+    example, and add up gigabytes of them.)
     """
     layers, notes_of = linears(cell), _Notes(cell, state, drives[0])
     num_steps = len(drives if symbols is None else symbols)
     taps = {index: jnp.zeros((num_steps, size), drives.dtype) for index, size in notes_of.tap_sizes.items()}
-    # Where the drive is looked up, its tap is zeros that all examples and members share.
+    # Where the drive is looked up, its tap is an array of zeros that all examples and members share.
     at_each_step = drives if symbols is None else jnp.zeros((num_steps, drives.shape[1]), drives.dtype)
     others, fixed = eqx.partition(cell, jax.tree.map(_is_no_layer, cell, is_leaf=is_linear))
 
@@ -134,7 +134,7 @@ def _hoisted(
 
 
 def _with_gradient(results: PyTree, backward: Any, inputs: tuple[PyTree, ...]) -> PyTree:
-    """`results`, as if they had been computed from `inputs` by a function whose backward pass is `backward`."""
+    """Returns `results` as if computed from `inputs` by a function whose backward pass is `backward`."""
     saved, structure = jax.tree.flatten(backward)
 
     @jax.custom_vjp
@@ -154,16 +154,16 @@ def _is_no_layer(node: Any) -> bool:
 
 
 class _Notes:
-    """What the layers of a cell note at a step (see `tapped_step`), and how much of it has to be kept.
+    """The recorded inputs of the layers of a cell (see `tapped_step`), and which of them must be saved.
 
-    Most of it is the output of the step, or of the one before: those are kept anyway.
+    Most of them are the output of the step, or of the step before, which are saved anyway.
     """
 
-    tap_sizes: dict[int, int]  # layers whose output does not join the drive, and the size of it
+    tap_sizes: dict[int, int]  # the output size of each layer whose output does not join the drive
 
     def __init__(self, cell: AbstractCell, state: PyTree, drive: Array) -> None:
         self._is_output: set[int] = set()
-        self._is_output_before: dict[int, int] = {}  # as which leaf of the state it reaches the next step
+        self._is_output_before: dict[int, int] = {}  # to the leaf of the state that passes it to the next step
 
         def look(state: PyTree, drive: Array) -> Taps:
             after, output, notes = tapped_step(cell, state, {}, drive)
@@ -176,17 +176,17 @@ class _Notes:
                         self._is_output_before[index] = k
             return notes
 
-        # Only layers that a step uses: those that only `project` uses have no part in the loop.
+        # Only layers that a step calls: those that only `project` calls are not part of the loop.
         used = jax.eval_shape(look, state, drive)
         layers = {index: layer for index, layer in enumerate(linears(cell)) if index in used}
         self.tap_sizes = {index: layer.weight.shape[1] for index, layer in layers.items() if not layer.joins_drive}
 
     def to_keep(self, notes: Taps) -> Taps:
-        """What the outputs do not tell."""
+        """Returns the notes that cannot be recovered from the outputs."""
         return {k: note for k, note in notes.items() if k not in self._is_output and k not in self._is_output_before}
 
     def all(self, kept: Taps, state: PyTree, outputs: Float[Array, "time hidden"]) -> Taps:
-        """All notes of all steps, from the first state and what was kept."""
+        """Returns all notes of all steps, from the first state, the saved notes and the outputs."""
         notes = dict(kept) | dict.fromkeys(self._is_output, outputs)
         for index, k in self._is_output_before.items():
             notes[index] = jnp.concatenate([jax.tree.leaves(state)[k][None], outputs[:-1]])

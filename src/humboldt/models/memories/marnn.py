@@ -7,17 +7,18 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from humboldt.internals import TIME, Internal
+from humboldt.core.internals import TIME, Internal
 from humboldt.models.cells.base import Extent
 from humboldt.models.layers.linear import Linear, uniform_linear
 from humboldt.models.memories.base import AbstractMemory
 
 
 class AbstractCells(AbstractMemory):
-    """Memory cells in a row, of which the controller sees the first. A step is a mixture of moves of all of them.
+    """Memory cells in a row, of which the controller reads the first. A step is a mixture of moves of all of them.
 
-    The controller gives the moves as a softmax, and a value in (0, 1) to put into the first cell. `most_cells` are
-    as many as there are ever; a run that is too short to reach them all has fewer, and the same numbers.
+    The controller weights the moves by a softmax, and computes a value in (0, 1) to put into the first cell.
+    `most_cells` is the largest number of cells; a run that is too short to reach them all has fewer, and the same
+    numbers.
     """
 
     value: Linear
@@ -40,7 +41,7 @@ class AbstractCells(AbstractMemory):
         return jax.nn.softmax(self.action(hidden)), jax.nn.sigmoid(self.value(hidden))
 
     def internals(self, memories: Float[Array, "time cells cell"], actions: tuple[Array, Array]) -> dict[str, Internal]:
-        """Place 0 is the cell that the controller sees."""
+        """Returns the inspectable arrays. Place 0 is the cell that the controller reads."""
         probabilities, values = actions
         return {
             "actions": Internal(probabilities, (TIME, "action"), self.moves),
@@ -58,7 +59,7 @@ class PushPopStack(AbstractCells):
         super().__init__(hidden_size, cell_size=cell_size, most_cells=most_cells, key=key)
 
     def init(self, extent: Extent) -> Float[Array, "cells cell"]:
-        """Empty. A step pushes at most one cell."""
+        """Returns an empty stack. A step pushes at most one cell."""
         return jnp.zeros((min(self.most_cells, extent.num_steps + 1), self.read_size), self.action.weight.dtype)
 
     def act(self, memory: Float[Array, "cells cell"], actions: tuple[Array, Array]) -> Float[Array, "cells cell"]:
@@ -69,10 +70,10 @@ class PushPopStack(AbstractCells):
 
 
 class RotatingTape(AbstractCells):
-    """A ring that turns, by a mixture of five moves, after which the value is added to the first cell.
+    """A ring that is rotated by a mixture of five moves, after which the value is added to the first cell.
 
-    Rotate left, rotate right, stay, and both rotations once more (pop right, pop left) with the cell that would go
-    round the end of the ring, between its last cell and the first, set to zero.
+    The moves are: rotate left, rotate right, stay, and both rotations once more (pop right, pop left) with the cell
+    that would wrap around between the last cell and the first set to zero.
     """
 
     moves: ClassVar[tuple[str, ...]] = ("left", "right", "stay", "pop right", "pop left")
@@ -81,7 +82,7 @@ class RotatingTape(AbstractCells):
         super().__init__(hidden_size, cell_size=cell_size, most_cells=most_cells, key=key)
 
     def init(self, extent: Extent) -> Float[Array, "cells cell"]:
-        """Empty. A step moves by one cell, to the left or to the right."""
+        """Returns an empty ring. A step moves by one cell, to the left or to the right."""
         return jnp.zeros((min(self.most_cells, 2 * extent.num_steps + 2), self.read_size), self.action.weight.dtype)
 
     def act(self, memory: Float[Array, "cells cell"], actions: tuple[Array, Array]) -> Float[Array, "cells cell"]:

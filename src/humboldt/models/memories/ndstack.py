@@ -8,17 +8,17 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from humboldt.internals import TIME, Internal
+from humboldt.core.internals import TIME, Internal
 from humboldt.models.cells.base import Extent
 from humboldt.models.layers.linear import Linear
 from humboldt.models.memories.base import AbstractMemory
 
 SMALLEST = 1e-30  # a node with less than this share of the weight is dropped: its reciprocal must stay a float32
-EPSILON = 1e-3  # in the released code, added to what the reading is divided by
+EPSILON = 1e-3  # in the released code, added to the divisor of the reading
 
 
 class Actions(NamedTuple):
-    """Weights of what the automaton does next: from (state, top symbol) to the new state and, but for pop, symbol."""
+    """Weights of the next actions: from (state, top symbol) to the new state and, except for pop, the new symbol."""
 
     push: Float[Array, "state symbol state symbol"]
     replace: Float[Array, "state symbol state symbol"]
@@ -26,24 +26,25 @@ class Actions(NamedTuple):
 
 
 class AbstractTable(eqx.Module):
-    """Given a node, how likely each node lies below it. Nodes are added in the order of time, and never changed."""
+    """For each node, the probability of each node below it. Nodes are added in order of time, and never changed."""
 
     @abstractmethod
     def uncover(
         self, popped: Float[Array, "symbol state time state"]
     ) -> Float[Array, "symbol state time state symbol"]:
-        """How likely each symbol and state are on top after a pop, jointly with the node below.
+        """Returns the probability of each symbol and state on top after a pop, jointly with the node below.
 
-        `popped` is how likely a pop uncovers each node (first and last two axes) and leads to each state (the second).
+        `popped` is the probability that a pop uncovers each node (first and last two axes) and leads to each state (the
+        second).
         """
 
     @abstractmethod
     def append(self, time: Int[Array, ""], latest: Float[Array, "symbol state time state symbol"]) -> "AbstractTable":
-        """With the nodes of one more time."""
+        """Returns the table with the nodes of one more time."""
 
 
 class Table(AbstractTable):
-    """As an array. Its axes are in the order in which a step multiplies by it: it is too large to be moved around."""
+    """A table as one array, with its axes in the order in which a step multiplies by it: transposing it is too slow."""
 
     below: Float[Array, "symbol time state time state symbol"]
 
@@ -71,9 +72,9 @@ def _uncover_backward(residuals: tuple[Array, Array], d_uncovered: Array) -> tup
 
 
 def d_popped(below: Array, d_uncovered: Array) -> Array:
-    """Written out because, left to itself, this product transposes the table at every step.
+    """Returns the gradient of `popped`. Automatic differentiation would transpose the table at every step.
 
-    One product per state, of the table and a vector, takes half the time of one for all on a CPU.
+    On a CPU, one product of the table and a vector per state takes half the time of one product for all states.
     """
     symbols, times, states = below.shape[:3]
     matrix, columns = below.reshape(symbols, times * states, -1), d_uncovered.reshape(symbols, states, -1)
@@ -85,14 +86,14 @@ _uncover.defvjp(_uncover_forward, _uncover_backward)
 
 
 class Stacks(NamedTuple):
-    """All stacks that the automaton could have by now, and how likely each is, given that the run has not failed.
+    """All stacks that the automaton can have at a step, with their probabilities given that the run has not failed.
 
-    A node (time, state, symbol) is a symbol on a stack, with the state and the time at which it came there.
+    A node (time, state, symbol) is a symbol on a stack, with the state and the time at which it was put there.
     """
 
     time: Int[Array, ""]  # steps done
-    now: Float[Array, "symbol state"]  # how likely each symbol is on top, in each state
-    top: Float[Array, "symbol state time state symbol"]  # the same, jointly with the node that lies below it
+    now: Float[Array, "symbol state"]  # the probability of each symbol on top, in each state
+    top: Float[Array, "symbol state time state symbol"]  # the same, jointly with the node below it
     table: AbstractTable
     log_weight: Float[Array, ""]  # of all runs that have not failed, before normalisation
 
@@ -102,25 +103,25 @@ class NDStack(AbstractMemory):
 
     At every step, in each state and with each symbol on top, it goes to some state and pushes a symbol, replaces the
     top symbol by one, or pops it. The controller gives the weights of these actions, by one softmax for each (state,
-    top symbol). The weight of a run is the product of its actions' weights. What is read is the distribution of the
-    top symbol over all runs up to now, jointly with the state where `read_states`.
+    top symbol). The weight of a run is the product of its actions' weights. The reading is the distribution of the
+    top symbol over all runs up to now, jointly with the state if `read_states`.
 
-    The runs are exponentially many, but their stacks share their parts, so that it is enough to know for each node
-    which nodes can lie below it. DuSell and Chiang hold `gamma[i → t]`, the weight of all runs that lead from a node
-    of time `i` to one of time `t` that lies on it, and `alpha[t]`, that of all runs that lead to a node. Here are the
-    two kinds of conditional probability that follow from them, `alpha[i] gamma[i → t] / alpha[t]` for the table
-    of nodes and `alpha[i] gamma[i → t] / (all of alpha[t])` for the latest time in `top`. The readings are the same
-    ones, but weights would vanish as their products grow longer, whereas probabilities are normalised at every step.
+    The runs are exponentially many, but their stacks share their parts, so that it is enough to store for each node
+    which nodes can lie below it. DuSell and Chiang store `gamma[i → t]`, the weight of all runs that lead from a node
+    of time `i` to a node of time `t` on top of it, and `alpha[t]`, that of all runs that lead to a node. This class
+    stores the two kinds of conditional probability that follow from them, `alpha[i] gamma[i → t] / alpha[t]` for the
+    table of nodes and `alpha[i] gamma[i → t] / (all of alpha[t])` for the latest time in `top`. The readings are the
+    same, but weights would vanish as their products grow longer, whereas probabilities are normalised at every step.
 
     The stack begins with symbol 0 at the bottom, in state 0. It cannot be popped or replaced, nor uncovered again: a
-    run that pops the last symbol above it fails, and so does one whose first action is not a push. (So in DuSell and
-    Chiang 2020 and in the released code of Delétang et al. 2023. DuSell and Chiang 2022 let it be replaced and
-    uncovered.) Should all runs fail, as far as float32 can tell, zeros are read from then on.
+    run that pops the last symbol above it fails, and so does a run whose first action is not a push. (The same holds in
+    DuSell and Chiang 2020 and in the released code of Delétang et al. 2023. In DuSell and Chiang 2022 it can be
+    replaced and uncovered.) If all runs fail, up to the precision of float32, all later readings are zeros.
 
-    With `fading`, it is what the released code makes of it: one softmax for all actions of all states and symbols,
-    so that on average each (state, symbol) has only its share of the weight, and a small constant added to what the
-    reading is divided by, so that the reading fades as the weight does: within some ten steps, with weights as they
-    are at first. And nothing is read before the first step.
+    With `fading`, the stack is that of the released code: one softmax for all actions of all states and symbols, so
+    that on average each (state, symbol) has only its share of the weight, and a small constant added to the divisor of
+    the reading, so that the reading fades with the weight: within about ten steps, with the initial weights. The
+    reading before the first step is zero.
     """
 
     action: Linear
@@ -149,9 +150,9 @@ class NDStack(AbstractMemory):
         self.read_size = nodes if read_states else num_symbols
 
     def init(self, extent: Extent) -> Stacks:
-        """Only the bottom symbol, and room for all pairs of times: the square of `extent.num_steps`."""
+        """Returns the stack with only its bottom symbol, and room for all pairs of times: `extent.num_steps ** 2`."""
         states, symbols = self.num_states, self.num_symbols
-        # A multiple of 8, so that some steps of padding do not change the order in which sums are taken.
+        # A multiple of 8, so that a few steps of padding do not change the order in which sums are taken.
         times = -(-(extent.num_steps + 1) // 8) * 8
         return Stacks(
             time=jnp.array(0),
@@ -173,7 +174,7 @@ class NDStack(AbstractMemory):
         states, symbols = self.num_states, self.num_symbols
         nodes = states * symbols
         logits = self.action(hidden).reshape(nodes, 2 * nodes + states)
-        # Sums over so many runs are taken in single precision at least.
+        # Sums over this many runs need at least single precision.
         logits = logits.astype(jnp.float32) if logits.dtype == jnp.bfloat16 else logits
         weights = jax.nn.softmax(logits, (0, 1) if self.fading else 1)
         push, replace, pop = jnp.split(weights, (nodes, 2 * nodes), 1)
@@ -186,8 +187,8 @@ class NDStack(AbstractMemory):
         uncovered = memory.table.uncover(popped)
         replaced = jnp.einsum("zsiqx,szry->yriqx", memory.top, actions.replace)
         pushed = jnp.einsum("xq,qxry->yrqx", memory.now, actions.push)
-        # Only a push puts something on the nodes of this time. Later ones are not there yet: there is nothing on them
-        # anyway, but gradients must not ask what if there were.
+        # Only a push puts something on the nodes of this time. Later nodes do not exist yet: their weights are zero
+        # anyway, but no gradient may flow through them.
         times = jnp.arange(memory.top.shape[2])[None, None, :, None, None]
         kept = jnp.where(times < memory.time, uncovered + replaced, jnp.zeros_like(replaced))
         weights = jnp.where(times == memory.time, pushed[:, :, None], kept)
@@ -202,8 +203,7 @@ class NDStack(AbstractMemory):
         )
 
     def internals(self, memories: Stacks, actions: Actions) -> dict[str, Internal]:
-        """How likely each symbol and state of the automaton are on top; and how likely each kind of move is, whatever
-        the node that it is made from."""
+        """Returns the probability of each symbol and state on top, and of each kind of action over all nodes."""
         kinds = (actions.push, actions.replace, actions.pop)
         nodes = self.num_states * self.num_symbols
         moves = jnp.stack([kind.reshape(len(kind), -1).sum(1) for kind in kinds], 1) / (1 if self.fading else nodes)
@@ -215,7 +215,7 @@ class NDStack(AbstractMemory):
 
 @jax.custom_vjp
 def normalise(weights: Float[Array, "*nodes n"]) -> tuple[Float[Array, "*nodes n"], Float[Array, "*nodes"]]:
-    """Weights divided by their sum, or zeros where that is next to nothing; and the sum."""
+    """Returns the weights divided by their sum, or zeros where the sum is at most `SMALLEST`; and the sum."""
     total = weights.sum(-1)
     return weights * _reciprocal(total)[..., None], total
 
@@ -231,9 +231,9 @@ def _normalise_forward(weights: Array) -> tuple[tuple[Array, Array], tuple[Array
 
 
 def _normalise_backward(residuals: tuple[Array, Array], cotangents: tuple[Array, Array]) -> tuple[Array]:
-    """Written out because the derivative of a quotient squares the divisor, which may be too small for that.
+    """The gradient, written out because the derivative of a quotient squares the divisor, which may underflow.
 
-    What all but fails more than once has a gradient that no float32 holds. It is cut off, and so stays finite.
+    Where the weight nearly vanishes more than once, the gradient exceeds float32. It is clipped, and so stays finite.
     """
     normalised, total = residuals
     d_normalised, d_total = cotangents

@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from humboldt.internals import TIME, Internal
+from humboldt.core.internals import TIME, Internal
 from humboldt.models.cells.base import Extent
 from humboldt.models.layers.linear import Linear
 from humboldt.models.memories.base import AbstractMemory, recomputed
@@ -16,9 +16,9 @@ PUSH, POP, NO_OP = range(3)
 class Stack(AbstractMemory):
     """One or more stacks of vectors. A step is a mixture of PUSH, POP and NO-OP, weighted by a softmax.
 
-    `new[i] = push * old[i - 1] + pop * old[i + 1] + no_op * old[i]`, where `old[-1]` is the value pushed and what lies
-    below the bottom is zero. Each stack has a softmax of its own (the released code takes one across all stacks,
-    which is the same for one stack).
+    `new[i] = push * old[i - 1] + pop * old[i + 1] + no_op * old[i]`, where `old[-1]` is the value pushed and cells
+    below the bottom are zero. Each stack has its own softmax (the released code has one across all stacks, which is the
+    same for one stack).
     """
 
     value: Linear
@@ -36,7 +36,7 @@ class Stack(AbstractMemory):
         self.read_size = num_stacks * cell_size
 
     def init(self, extent: Extent) -> Float[Array, "stack depth cell"]:
-        """Empty. Nothing can lie deeper than one cell per step, so one cell more gives the same numbers as any more."""
+        """Returns empty stacks. A step fills at most one more cell, so that more cells would not change any number."""
         return jnp.zeros((self.num_stacks, extent.num_steps + 1, self.cell_size), self.value.weight.dtype)
 
     def read(self, memory: Float[Array, "stack depth cell"]) -> Float[Array, " read"]:

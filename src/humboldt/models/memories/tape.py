@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from humboldt.internals import TIME, Internal
+from humboldt.core.internals import TIME, Internal
 from humboldt.models.cells.base import Extent
 from humboldt.models.layers.linear import Linear
 from humboldt.models.memories.base import AbstractMemory, recomputed
@@ -18,8 +18,10 @@ STAY, LEFT, RIGHT, JUMP_LEFT, JUMP_RIGHT = range(5)
 
 @jax.custom_vjp
 def roll(tape: Float[Array, "cells cell"], shift: Int[Array, ""], ring: Int[Array, ""]) -> Float[Array, "cells cell"]:
-    """`jnp.roll(tape[:ring], shift, 0)` and what comes after it, with a backward pass that rolls back (a gather)
-    instead of scattering."""
+    """`jnp.roll(tape[:ring], shift, 0)` followed by the unchanged cells after the ring.
+
+    The backward pass rolls back (a gather) instead of scattering.
+    """
     cell = jnp.arange(tape.shape[0], dtype=ring.dtype)
     return tape[jnp.where(cell < ring, (cell - shift) % ring, cell)]
 
@@ -54,20 +56,23 @@ cell_at.defvjp(_cell_forward, _cell_backward)
 
 
 class Tapes(NamedTuple):
-    """Tapes below their heads. Cells beyond the ring stay empty: they are there only because shapes have padding."""
+    """Tapes, each with its head at cell 0. Cells beyond the ring are padding of the shape and stay empty."""
 
     cells: Float[Array, "tape cells cell"]
-    ring: Int[Array, ""]  # how many cells the ring has
-    jump: Int[Array, ""]  # how many of them a jump passes
+    ring: Int[Array, ""]  # the number of cells of the ring
+    jump: Int[Array, ""]  # the number of cells that a jump moves by
 
 
 class Tape(AbstractMemory):
     """One or more tapes of vectors with a head. A step is a mixture of five actions, weighted by a softmax:
     write and stay, write and move left or right, jump left or right by the length of the input without writing.
 
-    The head stands still at cell 0 and the tape moves below it. The tape is a ring, large enough that moving along it
-    step by step never meets its own track; but jumps can go round it, so that its size matters. It is that of the real
-    steps: padding must not change it. With `jumps_write` the jumps write first, as in the released code.
+    The head stays at cell 0 and the tape moves below it. The tape is a ring, large enough that single moves never go
+    all the way round; but jumps can, so that its size affects results. It is computed from the real steps: padding must
+    not change it. With `jumps_write` the jumps write first, as in the released code.
+
+    With `causal`, nothing depends on how long a string will be: the ring follows from the length of the input, and
+    where that is not known beforehand (nothing marks its end), a jump moves by one cell, and the ring is never closed.
     """
 
     value: list[Linear]
@@ -77,6 +82,7 @@ class Tape(AbstractMemory):
     smallest: int = eqx.field(static=True)
     jumps_write: bool = eqx.field(static=True)
     read_size: int = eqx.field(static=True)
+    causal: bool = eqx.field(static=True)
 
     def __init__(
         self,
@@ -86,6 +92,7 @@ class Tape(AbstractMemory):
         num_tapes: int,
         smallest: int,
         jumps_write: bool,
+        causal: bool = False,
         key: PRNGKeyArray,
     ) -> None:
         k_action, *k_value = jax.random.split(key, 4)
@@ -97,13 +104,23 @@ class Tape(AbstractMemory):
         self.smallest = smallest
         self.jumps_write = jumps_write
         self.read_size = num_tapes * cell_size
+        self.causal = causal
 
     def init(self, extent: Extent) -> Tapes:
-        """Empty tapes."""
+        """Returns empty tapes."""
+        if self.causal:
+            return self._causal(extent)
         cells = max(self.smallest, 2 * extent.num_steps + 2)
         ring = jnp.maximum(self.smallest, 2 * extent.real_steps + 2)
         zeros = jnp.zeros((self.num_tapes, cells, self.cell_size), self.action.weight.dtype)
         return Tapes(zeros, ring, extent.input_length)
+
+    def _causal(self, extent: Extent) -> Tapes:
+        cells = max(self.smallest, 4 * extent.num_steps + 2)
+        is_known = extent.input_length < extent.real_steps  # a mark follows the input
+        ring = jnp.where(is_known, jnp.maximum(self.smallest, 4 * extent.input_length + 2), cells)
+        zeros = jnp.zeros((self.num_tapes, cells, self.cell_size), self.action.weight.dtype)
+        return Tapes(zeros, ring, jnp.where(is_known, extent.input_length, 1))
 
     def read(self, memory: Tapes) -> Float[Array, " read"]:
         return memory.cells[:, 0].reshape(-1)
@@ -120,7 +137,7 @@ class Tape(AbstractMemory):
         return memory._replace(cells=move(memory, *actions))
 
     def internals(self, memories: Tapes, actions: tuple[Array, Array]) -> dict[str, Internal]:
-        """Place 0 of a tape is the one below the head."""
+        """Returns the inspectable arrays. Place 0 of a tape is the cell below the head."""
         probabilities, values = actions
         names = ("stay", "left", "right", "jump left", "jump right")
         return {
@@ -137,7 +154,7 @@ def _moved(
     written = jnp.concatenate([values[:, None], old[:, 1:]], 1)
     jumping = written if jumps_write else old
     stay, left, right, jump_left, jump_right = (probabilities[:, i, None, None] for i in range(5))
-    # One cell to the left or right: a shift, and the cell that goes round the end of the ring.
+    # One cell to the left or right: a shift, and the cell that wraps around the end of the ring.
     cell, empty = jnp.arange(old.shape[1], dtype=ring.dtype)[None, :, None], jnp.zeros_like(old[:, :1])
     first, last = written[:, :1], jax.vmap(cell_at, (0, None))(written, ring - 1)[:, None]
     to_left = jnp.where(cell == ring - 1, first, jnp.concatenate([written[:, 1:], empty], 1))

@@ -1,4 +1,4 @@
-"""What networks can do, beside being called."""
+"""Base classes of networks that can also be run step by step, or inspected."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import equinox as eqx
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from humboldt.internals import TIME, Internal
+from humboldt.core.internals import TIME, Internal
 
 Tokens = Int[Array, " time"]
 Mask = Bool[Array, " time"]
@@ -15,41 +15,41 @@ Mask = Bool[Array, " time"]
 
 
 class AbstractStepwise(eqx.Module):
-    """A network that can be given one token at a time: the same numbers as all at once, up to rounding.
+    """A network that can read one token at a time: the same numbers as all at once, up to rounding.
 
-    Whoever derives a network from this class can have it fed its own answers, and read by the measures of BLISS.
-    `prefers_steps` says whether a string is read faster step by step where gradients are not needed: true where a step
-    costs the same, however many came before.
+    A network derived from this class can be fed its own answers, and be scored by the measures of BLISS.
+    `prefers_steps` is true if a string is read faster step by step where gradients are not needed: if the cost of a
+    step does not depend on the number of steps before it.
     """
 
     prefers_steps: ClassVar[bool] = True
 
     @abstractmethod
     def start(self, tokens: Tokens, mask: Mask | None = None, key: PRNGKeyArray | None = None) -> Any:
-        """The state before the first of these tokens. Without a mask all of them are real. With a key, dropout is on
-        in all steps.
+        """Returns the state before the first of these tokens. Without a mask all of them are real. With a key, dropout
+        is on in all steps.
 
-        How many tokens there are says how many steps there can be. A network may look only at those that are known
+        The number of tokens is the largest number of steps. A network may read only the tokens that are known
         beforehand: the input, which ends before the first mark (`∅`).
         """
 
     @abstractmethod
     def step(self, state: Any, token: Int[Array, ""]) -> tuple[Any, Float[Array, " out"]]:
-        """One token in, the next state and the logits after that token out."""
+        """Reads one token; returns the next state and the logits after that token."""
 
 
 class AbstractInspectable(eqx.Module):
-    """A network that shows what happens inside it: `humboldt.load` and `humboldt inspect` ask for it."""
+    """A network that exposes its internals, for `humboldt.load` and `humboldt inspect`."""
 
     @abstractmethod
     def inspect(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> dict[str, Internal]:
-        """What happens inside while these tokens are read, by name."""
+        """Returns the internals by name while these tokens are read."""
 
 
 class AbstractAtOnce(AbstractInspectable):
     """A network that reads all tokens at once.
 
-    `axes` names the axes of what `run` notes; `seen` are the tokens that a token attends to.
+    `axes` names the axes of the internals that `run` returns; `seen` are the tokens that a token attends to.
     """
 
     axes: ClassVar[Mapping[str, tuple[str, ...]]] = {
@@ -63,12 +63,12 @@ class AbstractAtOnce(AbstractInspectable):
     def run(
         self, tokens: Int[Array, " time"], mask: Bool[Array, " time"], key: PRNGKeyArray | None
     ) -> tuple[Float[Array, "time out"], dict[str, Array]]:
-        """The logits, and the internals by name. Those that nobody uses are never computed in a compiled program."""
+        """Returns the logits, and the internals by name. A compiled program never computes unused internals."""
 
     def __call__(
         self, tokens: Int[Array, " time"], mask: Bool[Array, " time"], *, key: PRNGKeyArray | None = None
     ) -> Float[Array, "time out"]:
-        """Logits at every position. With a key, dropout is on."""
+        """Returns logits at every position. With a key, dropout is on."""
         return self.run(tokens, mask, key)[0]
 
     def inspect(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> dict[str, Internal]:

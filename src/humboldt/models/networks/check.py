@@ -1,4 +1,4 @@
-"""What a model from outside must promise: tried once, on a small network and short strings, when it is registered."""
+"""Checks a model from outside Humboldt when it is registered, once, on a small network and short strings."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,28 +7,33 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import Int
 
-from humboldt.errors import UsageError
-from humboldt.models.loop.check import check_gradients
-from humboldt.problems import ProblemKind
+from humboldt.core.problems import ProblemKind
+from humboldt.errors import UsageError, contained
+from humboldt.models.forms import form
+from humboldt.models.loop.check import QUICK, check_gradients
 
 SYMBOLS, OUTPUTS, TIME = 3, 4, 7
+TOLERANCE = 1e-4  # of logits that ought to be the same
 
 
 def check_model(name: str, model: Any) -> None:
-    """Builds a small network and checks what it returns and how its gradients are taken.
+    """Builds a small network and checks the shapes that it returns, and its gradients.
 
-    The network is made with the model's `tiny` settings, where it has such a class variable.
+    The network is built with the model's `tiny` settings, if it has such a class variable.
     """
     settings = model(**getattr(model, "tiny", {}))
     build = eqx.filter_jit(lambda key: settings.build(SYMBOLS + 1, OUTPUTS, num_symbols=SYMBOLS, key=key))
     try:
-        network = build(jax.random.key(0))
-    except Exception:  # a run of this model will tell; the others of its file shall work
+        with contained():
+            network = build(jax.random.key(0))
+    except Exception:  # a run of this model will report it; the other models of its file must work
         return
     tokens = jnp.array([[0, 1, 2, 1, 0, 2, SYMBOLS], [1, 1, 0, SYMBOLS, SYMBOLS, 0, 0]], jnp.int32)
     mask = jnp.arange(TIME)[None, :] < jnp.array([[TIME], [5]])
-    is_sequence_to_sequence = ProblemKind.SEQUENCE_TO_SEQUENCE in model.problems
+    kind = ProblemKind.SEQUENCE_TO_SEQUENCE
+    is_sequence_to_sequence = kind in model.problems and form(model, kind) == "encoder-decoder"
     arguments = (tokens[0], mask[0], tokens[0][:5], mask[0][:5]) if is_sequence_to_sequence else (tokens[0], mask[0])
     shape = _shape(name, "__call__", lambda network: network(*arguments), network, arguments)
     time = 5 if is_sequence_to_sequence else TIME
@@ -42,17 +47,39 @@ def check_model(name: str, model: Any) -> None:
         if decoded != (OUTPUTS,):
             raise UsageError(
                 f"The network of the model {name!r} returns logits of shape {decoded} from `step`. It must return "
-                f"those of one symbol, {(OUTPUTS,)}, behind the next state."
+                f"those of one symbol, {(OUTPUTS,)}, after the next state."
             )
         return
     try:
         check_gradients(network, tokens, mask)
     except UsageError as error:
         raise UsageError(f"The model {name!r} cannot be registered. {error}") from None
+    change = change_by_later_token(network, tokens[0])
+    if change > TOLERANCE:
+        # Registered all the same: problems remain that it can be given. A plan of others raises this text.
+        model.sees_ahead = (
+            f"The network of the model {name!r} sees what comes after: a later token changes its answers by up to "
+            f"{change:.2g}."
+        )
+
+
+def change_by_later_token(network: Any, tokens: Int[Array, " time"]) -> float:
+    """Returns the largest change of any logits when the token after them is replaced, or is padding."""
+    time = len(tokens)
+    others = jnp.stack([tokens, tokens.at[time - 1].set((tokens[time - 1] + 1) % SYMBOLS), tokens])
+    masks = jnp.ones((3, time), bool).at[2, time - 1].set(False)
+    weights, static = eqx.partition(network, eqx.is_array)
+
+    def logits(weights: Any) -> Array:
+        network = eqx.combine(weights, static)
+        return jax.vmap(lambda tokens, mask: network(tokens, mask))(others, masks)
+
+    rows = jax.jit(logits).lower(weights).compile(compiler_options=QUICK)(weights)
+    return float(jnp.abs(rows[1:, : time - 1] - rows[:1, : time - 1]).max())
 
 
 def _first_symbol(network: Any, source: Array, mask: Array, told: Array, _: Array) -> Array:
-    """The logits of the first symbol, as they are asked for when a network writes by itself."""
+    """Returns the logits of the first symbol, as in greedy decoding."""
     return network.step(network.start(network.encode(source, mask), len(told)), told[0])[1]
 
 
@@ -60,10 +87,11 @@ def _shape(
     name: str, method: str, ask: Callable[[Any], Array], network: Any, arguments: tuple[Array, ...] = ()
 ) -> tuple[int, ...]:
     try:
-        return eqx.filter_eval_shape(ask, network).shape
+        with contained():
+            return eqx.filter_eval_shape(ask, network).shape
     except Exception as error:
         shapes = f" (given arrays of shape {', '.join(str(array.shape) for array in arguments)})" if arguments else ""
         raise UsageError(
-            f"The network of the model {name!r} raised {type(error).__name__}: {error}{shapes}. Mend its {method}; "
-            "what networks are given is in docs/jax.md."
+            f"The network of the model {name!r} raised {type(error).__name__}: {error}{shapes}. Fix its {method}; "
+            "the arguments of networks are described in docs/jax.md."
         ) from error

@@ -9,18 +9,18 @@ from humboldt.models.layers.linear import Linear
 from humboldt.models.networks.base import AbstractAtOnce
 
 
-def windows(x: Float[Array, "time channel"], size: int) -> Float[Array, "time size*channel"]:
-    """What stands around each position, `size // 2` to either side; beyond the ends there are zeros.
+def windows(x: Float[Array, "time channel"], size: int) -> Float[Array, "time {size}*channel"]:
+    """Returns the window around each position, `size // 2` to either side; beyond the ends there are zeros.
 
-    A convolution is a linear layer on these. As one matrix product it stays fast when many networks run at once,
-    which convolutions with a kernel for each network do not.
+    A convolution is a linear layer on these windows. As one matrix product it stays fast when many networks run at
+    once, which convolutions with a kernel for each network do not.
     """
     padded = jnp.pad(x, ((size // 2, size // 2), (0, 0)))
     return jnp.concatenate([padded[i : i + len(x)] for i in range(size)], -1)
 
 
 class CNNNetwork(AbstractAtOnce):
-    """Convolutions over time, each seeing all channels of the one before, and an MLP at every position."""
+    """Convolutions over time, each over all channels of the one before, and an MLP at every position."""
 
     convolutions: list[Linear]
     hidden: Linear
@@ -52,12 +52,14 @@ class CNNNetwork(AbstractAtOnce):
     def run(
         self, tokens: Int[Array, " time"], mask: Bool[Array, " time"], key: PRNGKeyArray | None
     ) -> tuple[Float[Array, "time out"], dict[str, Array]]:
-        """Logits at every position; `states` [layer, time, channel], the output of every convolution. There is no
-        dropout: a key changes nothing."""
+        """Returns logits at every position and `states` [layer, time, channel], the output of every convolution.
+
+        There is no dropout: a key changes nothing.
+        """
         del key
 
         def clear(x: Array) -> Array:
-            # Padding must look like what lies beyond the end of the string: zeros, after every layer.
+            # Padding must be zeros after every layer, as is everything beyond the end of the string.
             return jnp.where(mask[:, None], x, 0.0)
 
         x, states = clear(jax.nn.one_hot(tokens, self.input_size, dtype=self.readout.weight.dtype)), []

@@ -15,11 +15,11 @@ from humboldt.models.layers.embedding import ScaledEmbedding
 from humboldt.models.layers.linear import Linear
 from humboldt.models.networks.base import AbstractAtOnce, AbstractStepwise, Mask, Tokens
 from humboldt.models.networks.encoder import count_places
-from humboldt.models.options.attention import SinCosFrom
+from humboldt.models.zoo.shared.attention import SinCosFrom
 
 
 class Decoding(NamedTuple):
-    """Where decoding stands. The decoder remembers keys and values, so that no token is ever processed twice."""
+    """The state of decoding. The decoder caches keys and values, so that no token is processed twice."""
 
     position: Int[Array, ""]  # of the next token
     begin: Int[Array, ""]  # position of the first `∅`
@@ -29,10 +29,10 @@ class Decoding(NamedTuple):
 
 
 class EncoderDecoderNetwork(AbstractAtOnce, AbstractStepwise):
-    """Reads `x_1 ... x_n ∅ y_1 ... y_(m-1)` and says `y_1 ... y_m` at the last `m` positions.
+    """Reads `x_1 ... x_n ∅ y_1 ... y_(m-1)` and predicts `y_1 ... y_m` at the last `m` positions.
 
-    The encoder sees what stands before the first `∅` and nothing else; the decoder sees the `∅` and, causally, what
-    follows it. Each position is thus the encoder's or the decoder's, and where it is the encoder's all logits are 0.
+    The encoder reads only the tokens before the first `∅`; the decoder reads the `∅` and, causally, the tokens after
+    it. Each position is thus the encoder's or the decoder's; at the encoder's positions all logits are 0.
     """
 
     source_embedding: ScaledEmbedding
@@ -42,7 +42,7 @@ class EncoderDecoderNetwork(AbstractAtOnce, AbstractStepwise):
     readout: Linear
     num_symbols: int = eqx.field(static=True)
     count_from: SinCosFrom = eqx.field(static=True)
-    prefers_steps: ClassVar[bool] = False  # a step attends to all that came before
+    prefers_steps: ClassVar[bool] = False  # a step attends to all steps before it
 
     def __init__(
         self,
@@ -71,10 +71,10 @@ class EncoderDecoderNetwork(AbstractAtOnce, AbstractStepwise):
         self.count_from = count_from
 
     def start(self, tokens: Tokens, mask: Mask | None = None, key: PRNGKeyArray | None = None) -> Decoding:
-        """The state before the first of these tokens, of which all before the first `∅` must be there already.
+        """Returns the state before the first of these tokens, of which all before the first `∅` must be present.
 
-        What follows the `∅` is not looked at: it may be unknown yet. How long `tokens` is says how many steps there
-        can be. The mask is not needed: no padding stands before the `∅`. With a key, dropout is on, in all steps.
+        The tokens after the `∅` are not read: they may not be known yet. The length of `tokens` is the largest number
+        of steps. The mask is not needed: there is no padding before the `∅`. With a key, dropout is on in all steps.
         """
         del mask
         k_encoder, k_steps = split_or_none(key, 2)
@@ -84,10 +84,10 @@ class EncoderDecoderNetwork(AbstractAtOnce, AbstractStepwise):
         return Decoding(jnp.zeros((), jnp.int32), begin, self.decoder.remember(encoded), past, k_steps)
 
     def step(self, state: Decoding, token: Int[Array, ""]) -> tuple[Decoding, Float[Array, " out"]]:
-        """One token in, the logits after it out: the same numbers as `__call__`, in time linear in the length.
+        """Reads one token; returns the next state and the logits of `__call__`, in time linear in the length.
 
-        The source must be stepped through as well, but it was read by `start`: nothing is done there that lasts. What
-        it writes to the place of the `∅` in the past, the `∅` overwrites.
+        The source must be stepped through as well, but was read by `start`: these steps have no lasting effect. What
+        they write to the place of the `∅` in the past, the `∅` overwrites.
         """
         index = state.position - state.begin
         place = jnp.maximum(index, 0)
@@ -111,24 +111,24 @@ class EncoderDecoderNetwork(AbstractAtOnce, AbstractStepwise):
     def run(
         self, tokens: Int[Array, " time"], mask: Bool[Array, " time"], key: PRNGKeyArray | None
     ) -> tuple[Float[Array, "time out"], dict[str, Array]]:
-        """Logits at every position, and internals whose every time axis is that of `tokens`.
+        """Returns logits at every position, and internals whose every time axis is that of `tokens`.
 
         `encoder_attention`, `decoder_attention` and `cross_attention` are [layer, head, time, time], zero where the
-        query is not theirs; `states` [layer, time, width] are those of the encoder or the decoder, whose position it
-        is.
+        query belongs to the other half; `states` [layer, time, width] are those of the half that the position belongs
+        to.
         """
         k_encoder, k_embedding, k_decoder = split_or_none(key, 3)
         time, begin = len(tokens), self._begin(tokens)
         source_mask = mask & (jnp.arange(time) < begin)
         encoded, encoder_notes = self._encode(tokens, source_mask, k_encoder)
 
-        # The decoder's tokens are moved to the front, so that the first `∅` stands at 0 whatever the input's length.
-        # The source comes round to the back: causality hides it.
+        # The decoder's tokens are moved to the front, so that the first `∅` is at 0 whatever the length of the input.
+        # The source wraps around to the back, where causality hides it.
         x = self.target_embedding(jnp.roll(tokens, -begin), jnp.arange(time), key=k_embedding)
         x, notes = self.decoder(x, self.decoder.remember(encoded), source_mask, key=k_decoder)
 
         def placed(of_decoder: Array, elsewhere: Array | float, axis: int) -> Array:
-            """Back to the places of `tokens` along `axis`, with something else where the encoder's tokens are."""
+            """Moves values back to the places of `tokens` along `axis`; the encoder's places get `elsewhere`."""
             is_target = jnp.arange(time) >= begin
             where = jnp.expand_dims(is_target, [i for i in range(of_decoder.ndim) if i != axis])
             return jnp.where(where, jnp.roll(of_decoder, begin, axis), elsewhere)

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, Shaped
 
-from humboldt.internals import TIME, Internal
+from humboldt.core.internals import TIME, Internal
 from humboldt.models.cells.base import Extent
 from humboldt.models.cells.lstm import LSTMCell
 from humboldt.models.layers.embedding import NormalEmbedding
@@ -26,7 +26,7 @@ class LSTMClassifierNetwork(AbstractInspectable):
     def __call__(
         self, tokens: Int[Array, " time"], mask: Bool[Array, " time"], *, key: PRNGKeyArray | None = None
     ) -> Float[Array, "time out"]:
-        """The logits of the string, the same at every step. Nothing after the last real token plays a part."""
+        """Returns the logits of the string, the same at every step. Padding has no influence."""
         del key
         states = [cell.init_state(Extent.of(mask)) for cell in self.cells]
         _, values = unroll_symbols(self.cells[0], states[0], self.embedding.weight, tokens)
@@ -35,7 +35,7 @@ class LSTMClassifierNetwork(AbstractInspectable):
         return at_every_step(self.readout(at_last(values, mask)), mask)
 
     def inspect(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> dict[str, Internal]:
-        """Of every layer: its hidden state and its memory cell after every step."""
+        """Returns the hidden state and the memory cell of every layer after every step."""
         xs, layers = self.embedding(tokens), []
         for cell in self.cells:
             states = _states(cell, xs, mask)
@@ -58,7 +58,7 @@ class BiLSTMClassifierNetwork(AbstractInspectable):
     def __call__(
         self, tokens: Int[Array, " time"], mask: Bool[Array, " time"], *, key: PRNGKeyArray | None = None
     ) -> Float[Array, "time out"]:
-        """The logits of the string, the same at every step."""
+        """Returns the logits of the string, the same at every step."""
         del key
         both = jnp.stack([tokens, reversed_within(tokens, mask)])
 
@@ -75,21 +75,21 @@ class BiLSTMClassifierNetwork(AbstractInspectable):
         return at_every_step(self.readout(jnp.concatenate(states)), mask)
 
     def inspect(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> dict[str, Internal]:
-        """Of each reader: its hidden state and its memory cell after it has read the token, which the one that reads
-        backwards does from the right."""
-        found = {}
+        """Returns the hidden state and the memory cell of both LSTMs after reading each token; the backward LSTM reads
+        from the right."""
+        internals = {}
         for direction, cell in (("forwards", self.forwards), ("backwards", self.backwards)):
             is_backwards = direction == "backwards"
             read = reversed_within(tokens, mask) if is_backwards else tokens
             states = _states(cell, self.embedding(read), mask)
             for name, vectors in zip(LSTMCell.vectors, states, strict=True):
                 in_order = reversed_within(vectors, mask) if is_backwards else vectors
-                found[f"{direction} {name}"] = Internal(in_order, (TIME, "unit"))
-        return found
+                internals[f"{direction} {name}"] = Internal(in_order, (TIME, "unit"))
+        return internals
 
 
 def _states(cell: LSTMCell, xs: Float[Array, "time in"], mask: Bool[Array, " time"]) -> tuple[Array, ...]:
-    """All vectors of the state after every step."""
+    """Returns all vectors of the state after every step."""
 
     def step(state: Any, x: Array) -> tuple[Any, Any]:
         state, _ = cell(state, cell.project(x))
@@ -99,7 +99,6 @@ def _states(cell: LSTMCell, xs: Float[Array, "time in"], mask: Bool[Array, " tim
 
 
 def reversed_within(tokens: Shaped[Array, "time *rest"], mask: Bool[Array, " time"]) -> Shaped[Array, "time *rest"]:
-    """What stands at the real tokens, in reverse; padding stays where it is, so that the backward reader begins at the
-    last real token."""
+    """Reverses the real tokens; padding stays where it is, so that the backward LSTM begins at the last real token."""
     steps = jnp.arange(len(tokens))
     return tokens[jnp.where(mask, mask.sum() - 1 - steps, steps)]

@@ -1,4 +1,4 @@
-"""Any cell as a network: one-hot tokens in, a linear readout at every step out."""
+"""A network around any cell: one-hot or embedded tokens as input, a linear readout at every step."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,24 +8,26 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from humboldt.internals import Internal
+from humboldt.core.internals import Internal
 from humboldt.models.cells.base import AbstractCell, AbstractController, Extent
 from humboldt.models.cells.with_memory import normal_memory_cell, uniform_marnn_cell
-from humboldt.models.layers.linear import Linear, uniform_linear
+from humboldt.models.layers.embedding import NormalEmbedding
+from humboldt.models.layers.linear import Linear, look_up, uniform_linear
 from humboldt.models.loop.one_table import unroll_over_one_table
 from humboldt.models.loop.unroll import unroll_symbols
 from humboldt.models.memories.base import AbstractMemory
 from humboldt.models.networks.base import AbstractInspectable, AbstractStepwise, Mask, Tokens
-from humboldt.models.options.recurrent import ControllerName
+from humboldt.models.zoo.shared.recurrent import ControllerName
 
 
 class RecurrentNetwork(AbstractStepwise, AbstractInspectable):
     """A cell and a readout.
 
-    - `num_symbols`: how many token ids are input symbols; larger ids are the marks that follow an input (`∅`).
+    - `num_symbols`: the number of input symbols; larger token ids are the marks that follow an input (`∅`).
     - `relu_readout`: whether a ReLU comes before the readout.
     - `keeps_one_table`: for a cell that holds an `NDStack`: whether gradients take memory for one table of the stack,
       instead of one for each step.
+    - `embedding`: the vectors of tokens; without one, they are one-hot.
     """
 
     cell: AbstractCell
@@ -34,32 +36,34 @@ class RecurrentNetwork(AbstractStepwise, AbstractInspectable):
     num_symbols: int = eqx.field(static=True)
     relu_readout: bool = eqx.field(static=True, default=False)
     keeps_one_table: bool = eqx.field(static=True, default=False)
+    embedding: NormalEmbedding | None = None
 
     def __call__(
         self, tokens: Int[Array, " time"], mask: Bool[Array, " time"], *, key: PRNGKeyArray | None = None
     ) -> Float[Array, "time out"]:
-        """Logits at every step. A step sees only what came before it; the mask is for memories that need the length."""
+        """Returns logits at every step, which depend on no later token. The mask gives memories the length."""
         del key
         state = self.start(tokens, mask)
         if self.keeps_one_table:
-            hidden = unroll_over_one_table(self.cell, state, self._one_hot(tokens))
+            hidden = unroll_over_one_table(self.cell, state, self._embedded(tokens))
         else:
-            vectors = jnp.eye(self.input_size, dtype=self.readout.weight.dtype)
+            one_hot = jnp.eye(self.input_size, dtype=self.readout.weight.dtype)
+            vectors = one_hot if self.embedding is None else self.embedding.weight
             _, hidden = unroll_symbols(self.cell, state, vectors, tokens)
         return jax.vmap(self._logits)(hidden)
 
     def inspect(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> dict[str, Internal]:
-        """The states of the cell after every step and, where it holds a memory, its contents and the actions on it."""
+        """Returns the states of the cell after every step and, for a memory, its contents and the actions on it."""
 
         def step(state: Any, x: Array) -> tuple[Any, tuple[Any, Array]]:
             state, hidden = self.cell(state, self.cell.project(x))
             return state, (state, hidden)
 
-        _, (states, outputs) = jax.lax.scan(step, self.start(tokens, mask), self._one_hot(tokens))
+        _, (states, outputs) = jax.lax.scan(step, self.start(tokens, mask), self._embedded(tokens))
         return self.cell.internals(states, outputs)
 
     def start(self, tokens: Tokens, mask: Mask | None = None, key: PRNGKeyArray | None = None) -> Any:
-        """The state before the first of these tokens. There is no dropout: a key changes nothing."""
+        """Returns the state before the first of these tokens. There is no dropout: a key changes nothing."""
         del key
         mask = jnp.ones(len(tokens), bool) if mask is None else mask
         is_mark = mask & (tokens >= self.num_symbols)
@@ -67,13 +71,15 @@ class RecurrentNetwork(AbstractStepwise, AbstractInspectable):
         return self.cell.init_state(Extent.of(mask, input_length=input_length))
 
     def step(self, state: Any, token: Int[Array, ""]) -> tuple[Any, Float[Array, " out"]]:
-        state, hidden = self.cell(state, self.cell.project(self._one_hot(token)))
+        state, hidden = self.cell(state, self.cell.project(self._embedded(token)))
         return state, self._logits(hidden)
 
     def _logits(self, hidden: Float[Array, " hidden"]) -> Float[Array, " out"]:
         return self.readout(jax.nn.relu(hidden) if self.relu_readout else hidden)
 
-    def _one_hot(self, tokens: Int[Array, "*time"]) -> Float[Array, "*time in"]:
+    def _embedded(self, tokens: Int[Array, "*time"]) -> Float[Array, "*time in"]:
+        if self.embedding is not None:
+            return look_up(self.embedding.weight, tokens)
         return jax.nn.one_hot(tokens, self.input_size, dtype=self.readout.weight.dtype)
 
 
@@ -89,7 +95,7 @@ def memory_network(
     keeps_one_table: bool = False,
     key: PRNGKeyArray,
 ) -> RecurrentNetwork:
-    """A network of Delétang et al. (2023) that holds a memory, freshly initialised."""
+    """Builds a network of Delétang et al. (2023) that holds a memory, freshly initialised."""
     k_controller, k_memory, k_reading, k_readout = jax.random.split(key, 4)
     cell = normal_memory_cell(
         controller_name,
@@ -112,9 +118,34 @@ def marnn_network(
     num_symbols: int,
     key: PRNGKeyArray,
 ) -> RecurrentNetwork:
-    """A memory-augmented network of Suzgun et al. (2019), freshly initialised."""
+    """Builds a memory-augmented network of Suzgun et al. (2019), freshly initialised."""
     k_controller, k_memory, k_reading, k_readout = jax.random.split(key, 4)
     controller = make_controller(k_controller)
     cell = uniform_marnn_cell(controller, make_memory(k_memory), key=k_reading)
     readout = uniform_linear(controller.hidden_size, output_size, key=k_readout)
     return RecurrentNetwork(cell, readout, input_size, num_symbols)
+
+
+def embedded_network(
+    make_cell: Callable[[PRNGKeyArray], AbstractCell],
+    input_size: int,
+    output_size: int,
+    *,
+    hidden_size: int,
+    num_symbols: int,
+    keeps_one_table: bool = False,
+    key: PRNGKeyArray,
+) -> RecurrentNetwork:
+    """Builds an embedding and a readout around a cell, both as in PyTorch. The cell's input has `hidden_size` numbers.
+
+    So no weight of the cell depends on an alphabet, and the network has the same size for every problem.
+    """
+    k_embedding, k_cell, k_readout = jax.random.split(key, 3)
+    return RecurrentNetwork(
+        make_cell(k_cell),
+        uniform_linear(hidden_size, output_size, key=k_readout),
+        input_size,
+        num_symbols,
+        keeps_one_table=keeps_one_table,
+        embedding=NormalEmbedding(input_size, hidden_size, key=k_embedding),
+    )

@@ -49,8 +49,8 @@ class TransformerClassifierNetwork(AbstractAtOnce):
     def run(
         self, tokens: Int[Array, " time"], mask: Bool[Array, " time"], key: PRNGKeyArray | None
     ) -> tuple[Float[Array, "time out"], dict[str, Array]]:
-        """The logits of the string, the same at every step; `attention` [layer, head, time, time] and `states` [layer,
-        time, width]."""
+        """Returns the logits of the string, the same at every step; and `attention` [layer, head, time, time] and
+        `states` [layer, time, width]."""
         k_embedding, k_blocks = split_or_none(key, 2)
         x = self.embedding(tokens)
         places = sinusoids(jnp.arange(len(tokens)), x.shape[1]).astype(x.dtype)
@@ -61,9 +61,9 @@ class TransformerClassifierNetwork(AbstractAtOnce):
 
 
 def with_pytorch_weights(blocks: Blocks, *, alike: bool = False, key: PRNGKeyArray) -> Blocks:
-    """The same blocks with the initial weights of PyTorch's: uniform, and narrower for queries, keys and values.
+    """Returns the same blocks with PyTorch's initial weights: uniform, and narrower for queries, keys and values.
 
-    Those three are one matrix there, of three times as many outputs, which Glorot's rule counts. With `alike`
+    In PyTorch those three are one matrix with three times as many outputs, all counted by Glorot's rule. With `alike`
     all blocks start as copies of the first.
     """
 
@@ -74,7 +74,7 @@ def with_pytorch_weights(blocks: Blocks, *, alike: bool = False, key: PRNGKeyArr
 
     uniform = []
     for i, (layer, k) in enumerate(zip(layers(blocks), jax.random.split(key, 6), strict=True)):
-        fan_in = layer.weight.shape[-2]  # the first axis is that of the blocks
+        fan_in = layer.weight.shape[-2]  # the first axis is over blocks
         bound = (6 / (fan_in + 3 * fan_in)) ** 0.5 if i < 3 else fan_in**-0.5
         bias_bound = 0.0 if i < 4 else fan_in**-0.5
         uniform.append(uniform_like(layer, bound, bias_bound=bias_bound, key=k))

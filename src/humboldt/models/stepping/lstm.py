@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from humboldt._compiled import compiled
+from humboldt.compiled import compiled
 from humboldt.models.cells.lstm import LSTMCell
 from humboldt.models.layers.linear import Linear
 from humboldt.models.stepping.arrays import as_array, bias_of, softmax
@@ -13,24 +13,26 @@ ROWS = 512  # whose gates fit the cache
 
 
 class LSTMStepper:
-    """An LSTM in single precision. A sigmoid is a shifted tanh, so one call does all gates: they are kept halved."""
+    """An LSTM in single precision. A sigmoid is a shifted tanh, so one tanh call computes all gates, stored halved."""
 
-    def __init__(self, cell: LSTMCell, readout: Linear) -> None:
+    def __init__(self, cell: LSTMCell, readout: Linear, vectors: np.ndarray | None = None) -> None:
+        """`vectors`: of the symbols; by default they are one-hot."""
         self.size = cell.hidden_size
         halves = np.repeat(np.array([0.5, 1.0, 0.5, 0.5], np.float32), self.size)  # of the gates i, g, f, o
         bias = bias_of(cell.input) + bias_of(cell.recurrent)
         bias[2 * self.size : 3 * self.size] += np.float32(cell.forget_offset)
         self.recurrent = as_array(cell.recurrent.weight) * halves
-        self.embedding = (as_array(cell.input.weight) + bias) * halves
+        projected = as_array(cell.input.weight) if vectors is None else vectors @ as_array(cell.input.weight)
+        self.embedding = (projected + bias) * halves
         self.readout, self.readout_bias = as_array(readout.weight), bias_of(readout)
         self._gates = np.empty((ROWS, 4 * self.size), np.float32)
 
     def init(self, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Zeros."""
+        """Returns states of zeros."""
         return np.zeros((count, self.size), np.float32), np.zeros((count, self.size), np.float32)
 
     def step(self, state: tuple[np.ndarray, np.ndarray], symbols: np.ndarray) -> tuple[Any, np.ndarray]:
-        """Overwrites the state."""
+        """Reads one symbol in every row. Overwrites the state."""
         for first in range(0, len(symbols), ROWS):
             hidden, cell = (array[first : first + ROWS] for array in state)
             gates = self._gates[: len(hidden)]
@@ -43,7 +45,7 @@ class LSTMStepper:
         return state, softmax(state[0] @ self.readout + self.readout_bias)
 
     def take(self, state: tuple[np.ndarray, np.ndarray], rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Selects."""
+        """Returns the states of the selected rows."""
         return state[0][rows], state[1][rows]
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from humboldt._compiled import compiled
+from humboldt.compiled import compiled
 from humboldt.models.cells.base import AbstractCell
 from humboldt.models.cells.lstm import LSTMCell
 from humboldt.models.cells.rnn import RNNCell
@@ -13,11 +13,11 @@ from humboldt.models.layers.linear import Linear
 from humboldt.models.memories.marnn import AbstractCells, PushPopStack, RotatingTape
 from humboldt.models.stepping.arrays import as_array, bias_of, softmax
 
-TINY = np.float32(1e-30)  # what is left of a value that was all but popped; below this, arithmetic is many times slower
+TINY = np.float32(1e-30)  # the least remainder of a popped value; below it, arithmetic is many times slower
 
 
 def can_step(cell: AbstractCell) -> bool:
-    """Whether `MarnnStepper` knows the cell's controller and memory."""
+    """Whether `MarnnStepper` supports the cell's controller and memory."""
     if not isinstance(cell, MarnnCell) or not isinstance(cell.memory, PushPopStack | RotatingTape):
         return False
     controller = cell.controller
@@ -26,7 +26,7 @@ def can_step(cell: AbstractCell) -> bool:
 
 
 class MarnnStepper:
-    """A controller with a stack or a tape, which has as many cells as the strings can reach, `most_cells` at most."""
+    """A controller with a stack or a tape of as many cells as the strings can reach, at most `most_cells`."""
 
     def __init__(self, cell: MarnnCell, readout: Linear, longest: int, most_cells: int) -> None:
         assert can_step(cell)
@@ -37,7 +37,7 @@ class MarnnStepper:
         self.size = controller.hidden_size
         self.cells = min(most_cells, 2 * longest + 4 if self.is_ring else longest + 2)
         self.width = self.cells * memory.read_size
-        # What is read goes into the hidden state, before the recurrent weights, with a bias of its own.
+        # The reading is added to the hidden state, before the recurrent weights, with its own bias.
         recurrent = as_array(controller.recurrent.weight)
         self.weights = (
             recurrent,
@@ -52,12 +52,12 @@ class MarnnStepper:
         self.readout, self.readout_bias = as_array(readout.weight), bias_of(readout)
 
     def init(self, count: int) -> tuple[int, tuple[np.ndarray, ...]]:
-        """How many symbols were read; hidden state, the LSTM's cell, memory, and room for the next memory."""
+        """Returns the number of symbols read, and (hidden state, the LSTM's cell, memory, room for the next memory)."""
         small, large = (count, self.size), (count, self.width)
         return 0, tuple(np.zeros(shape, np.float32) for shape in (small, small, large, large))
 
     def step(self, state: tuple[int, tuple[np.ndarray, ...]], symbols: np.ndarray) -> tuple[Any, np.ndarray]:
-        """Overwrites the state."""
+        """Reads one symbol in every row. Overwrites the state."""
         read, (hidden, cell, memory, room) = state
         decisions = _control(symbols, hidden, cell, memory, self.is_lstm, *self.weights)
         if self.is_ring:
@@ -67,7 +67,8 @@ class MarnnStepper:
         return (read + 1, (hidden, cell, room, memory)), softmax(hidden @ self.readout + self.readout_bias)
 
     def take(self, state: tuple[int, tuple[np.ndarray, ...]], rows: np.ndarray) -> tuple[int, tuple[np.ndarray, ...]]:
-        """Selects. The room has to be of the same size only, but what a stack has not reached must be zero."""
+        """Returns the selected rows. The room only needs the same size, but cells that a stack has not reached must be
+        zero."""
         read, (hidden, cell, memory, _) = state
         return read, (hidden[rows], cell[rows], memory[rows], np.zeros((len(rows), self.width), np.float32))
 
@@ -129,7 +130,7 @@ def _control(
 
 @compiled(fastmath=True)
 def _push_and_pop(memory: np.ndarray, room: np.ndarray, decisions: np.ndarray, used: int) -> None:
-    """The stack afterwards, in `room`; only the first `used` cells can hold anything."""
+    """Writes the next stack to `room`; only the first `used` cells can be non-zero."""
     size = decisions.shape[1] - 2
     width = min((used + 1) * size, memory.shape[1])
     for row in range(len(memory)):
@@ -147,7 +148,7 @@ def _push_and_pop(memory: np.ndarray, room: np.ndarray, decisions: np.ndarray, u
 
 @compiled(fastmath=True)
 def _turn(memory: np.ndarray, room: np.ndarray, decisions: np.ndarray) -> None:
-    """The ring afterwards, in `room`."""
+    """Writes the next ring to `room`."""
     size = decisions.shape[1] - 5
     width = memory.shape[1]
     for row in range(len(memory)):

@@ -1,21 +1,23 @@
-"""The figures of Kharitonov and Chaabouni (2021): which rule is preferred, and how many nats each costs."""
+"""The figures of Kharitonov and Chaabouni (2021): which rule is preferred, and how many bits each costs."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from humboldt.core.results import State
 from humboldt.measures.statistics import wilson
 from humboldt.report.figures import AnyFigure, Axis, Figure, Kind
-from humboldt.results import State
-from humboldt.suites.bias.tables import Summary, exactly_printed, rules_of, summarise
-from humboldt.suites.cells import Cell, Glance
+from humboldt.suites.bias.printed import exactly_printed, star_level
+from humboldt.suites.bias.tables import Summary, rules_of, size_name, summarise
+from humboldt.suites.cells import Cell, OverviewEntry
 from humboldt.suites.plots import mean_and_interval, named
 
 if TYPE_CHECKING:
-    from humboldt.suites.bias import Bias
+    from humboldt.suites.bias.suite import Bias
 
 
-def glance(suite: "Bias", cells: Sequence[Cell]) -> Glance | None:
-    """The rule that most fitting members follow in each task, if more follow it than none."""
+def glance(cells: Sequence[Cell]) -> OverviewEntry | None:
+    """Returns the rule that most fitting members follow in each task, if more follow it than follow no rule."""
     words, bars = [], []
     for cell in cells:
         summary = summarise(cell)
@@ -24,45 +26,45 @@ def glance(suite: "Bias", cells: Sequence[Cell]) -> Glance | None:
         rule = max(summary.agreeing, key=lambda name: summary.agreeing[name])
         count = summary.agreeing[rule]
         follows = f"{rule} {count}/{summary.counted}" if count else "none of the rules"
-        nobody = summary.counted - sum(summary.agreeing.values())  # those who follow none
-        words.append((place_of(suite, cell), follows, rule if count > nobody else "–"))
-        bars.append((f"{place_of(suite, cell)}: {follows}", count / summary.counted))
+        undecided = summary.counted - sum(summary.agreeing.values())  # members that follow no rule
+        words.append((place_of(cell), follows, rule if count > undecided else "–"))
+        bars.append((f"{place_of(cell)}: {follows}", count / summary.counted))
     if not words:
         return None
     about = "Of the members that fit, the rule that most follow: " + "; ".join(f"{a}: {b}" for a, b, _ in words)
-    return Glance(", ".join(dict.fromkeys(rule for _, _, rule in words)), about, tuple(bars))
+    return OverviewEntry(text=", ".join(dict.fromkeys(rule for _, _, rule in words)), about=about, bars=tuple(bars))
 
 
-def place_of(suite: "Bias", cell: Cell) -> str:
-    """Task and size: `count_or_memorization, l = 40`."""
+def place_of(cell: Cell) -> str:
+    """Returns task and size: `count_or_memorization, l = 40`."""
     size, kernel = cell.place
-    name = suite.size_name(cell.task)
+    name = size_name(cell.task)
     parts = [f"{name} = {size}"] * bool(name) + [f"width {kernel}"] * bool(kernel)
     return ", ".join([cell.task, *parts])
 
 
 def figures(suite: "Bias", cells: Sequence[Cell]) -> list[AnyFigure]:
-    """Agreement, description length, and its course."""
+    """Returns agreement, accuracy, description length, and description length by block."""
     summaries = [(cell, summarise(cell)) for cell in cells]
-    found = [
+    drawn = [
         _agreement(suite, summaries),
         _accuracy(suite, summaries),
         _lengths(suite, summaries),
         _course(suite, cells),
     ]
-    return [figure for figure in found if figure is not None]
+    return [figure for figure in drawn if figure is not None]
 
 
 def _agreement(suite: "Bias", summaries: Sequence[tuple[Cell, Summary]]) -> Figure | None:
     rows: list[dict[str, Any]] = []
     for cell, summary in summaries:
-        if cell.task == "scan_jump":  # which has accuracies instead
+        if cell.task == "scan_jump":  # it has accuracies instead
             continue
         for rule, count in summary.agreeing.items() if summary.counted else ():
             interval, beside = wilson(count, summary.counted), exactly_printed(cell, rule, "FPA")
             row = {
                 **named(suite, cell.model),
-                "task": place_of(suite, cell),
+                "task": place_of(cell),
                 "x": rule,
                 "value": count / summary.counted,
             }
@@ -72,12 +74,12 @@ def _agreement(suite: "Bias", summaries: Sequence[tuple[Cell, Summary]]) -> Figu
 
 
 def _accuracy(suite: "Bias", summaries: Sequence[tuple[Cell, Summary]]) -> Figure | None:
-    """Of SCAN, where nobody is expected to follow a rule everywhere."""
+    """Shows accuracies for SCAN, where no member is expected to follow a rule everywhere."""
     rows: list[dict[str, Any]] = []
     for cell, summary in summaries:
         for rule, value in summary.accuracy.items() if cell.task == "scan_jump" else ():
             beside = exactly_printed(cell, rule, "accuracy")
-            row = {**named(suite, cell.model), "task": place_of(suite, cell), "x": rule, "value": value}
+            row = {**named(suite, cell.model), "task": place_of(cell), "x": rule, "value": value}
             rows.append(row | {"members": summary.members, **({} if beside is None else {"published": beside})})
     return _bars(suite, "accuracy", "How often a rule is followed", _ACCURACY, rows, "Share of outputs", (0.0, 1.0))
 
@@ -88,14 +90,15 @@ def _lengths(suite: "Bias", summaries: Sequence[tuple[Cell, Summary]]) -> Figure
         lengths = summary.lengths.everyone if summary.lengths is not None else None
         for each in lengths.rules if lengths is not None else ():
             beside = exactly_printed(cell, each.rule, "L")
-            row = {**named(suite, cell.model), "task": place_of(suite, cell), "x": each.rule, "value": each.nats}
+            row = {**named(suite, cell.model), "task": place_of(cell), "x": each.rule, "value": each.bits}
             row |= {"members": lengths.seeds if lengths else 0, **({} if beside is None else {"published": beside})}
             if lengths is not None and lengths.lowest == each.rule and lengths.lowest_p is not None:
-                mark = "lower than every other rule" if lengths.preferred() == each.rule else "not significant"
+                is_preferred = lengths.preferred(star_level(cell)) == each.rule
+                mark = "lower than every other rule" if is_preferred else "not significant"
                 row["test"] = f"p = {lengths.lowest_p:.2g}, {mark}"
-            interval = each.interval
-            rows.append(row if interval is None else {**row, "low": interval.low, "high": interval.high})
-    return _bars(suite, "description-length", "Description length", _LENGTH, rows, "Nats", None)
+            ends = () if each.interval is None else (each.interval.low, each.interval.high)
+            rows.append({**row, **{key: end / math.log(2) for key, end in zip(("low", "high"), ends, strict=False)}})
+    return _bars(suite, "description-length", "Description length", _LENGTH, rows, "Bits", None)
 
 
 _AGREEMENT = (
@@ -136,7 +139,7 @@ def _bars(
 
 
 def _course(suite: "Bias", cells: Sequence[Cell]) -> Figure | None:
-    """How many nats the examples of each block cost, once the earlier ones were trained on."""
+    """Shows the nats of each block of examples, after training on the earlier blocks."""
     rows: list[dict[str, Any]] = []
     for cell in cells:
         values: dict[tuple[str, int], list[float]] = {}
@@ -153,7 +156,7 @@ def _course(suite: "Bias", cells: Sequence[Cell]) -> Figure | None:
         model = named(suite, cell.model)
         for row in mean_and_interval(values):
             rule, block = row.pop("x")
-            panel = f"{place_of(suite, cell)}, {model['model']}"
+            panel = f"{place_of(cell)}, {model['model']}"
             rows.append({**model, "task": panel, "rule": rule, "best": row.pop("value"), "x": block, **row})
     if not rows:
         return None
@@ -161,7 +164,8 @@ def _course(suite: "Bias", cells: Sequence[Cell]) -> Figure | None:
         name="course",
         title="Description length, block by block",
         about="The nats of each block of examples, for a learner that was trained on the blocks before; mean over "
-        "members with a 95% bootstrap interval. A rule that is taken up soon costs little, as in the paper's Figure 3.",
+        "members with a 95% bootstrap interval. A rule that is taken up soon costs little. The paper's Figure 3 is "
+        "another curve: the mean over all examples that are left, not the sum over the next block.",
         kind=Kind.LINES,
         rows=tuple(rows),
         x=Axis("x", "Block"),

@@ -1,26 +1,26 @@
-"""The examples of a task as a learner reads them. NumPy only."""
+"""The examples of a task as batches. NumPy only."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from humboldt.identity import Member
+from humboldt.core.identity import Member
 from humboldt.languages import Alphabet, Batch, ProblemKind
 from humboldt.languages.bias import AbstractBiasTask, Pair, Symbols
 from humboldt.suites.bias.protocol import Preferences
 from humboldt.training.base import AbstractProblem
 
-SPECIALS, MULTIPLE = 4, 8  # fairseq's vocabulary has four more symbols, and is filled up to a multiple of eight
-DRAWING = 2  # tells the seed of a member's batches from others
+SPECIALS, MULTIPLE = 4, 8  # fairseq's vocabulary has four more symbols and is padded to a multiple of eight
+DRAWING = 2  # distinguishes the seed of a member's batches from other seeds
 
 
 class RuleLearning(AbstractProblem):
     """Sources are a task's inputs with an end mark; targets are outputs with an end mark.
 
-    The first models (block 0) are trained on the training set; the others on some hold-out examples, too, with the
-    outputs of a rule. So each member has examples of its own, but for first models that see all of them at every step.
-    Where Adam's moments are kept, a member is trained as the one of each block before it was, and then as itself.
+    The first models (block 0) are trained on the training set; the others also on some hold-out examples with the
+    outputs of a rule. So each member has its own examples, except first models that see all of them at every step.
+    If Adam's moments are kept, a member is first trained like the member of each earlier block, then as itself.
     """
 
     kind = ProblemKind.SEQUENCE_TO_SEQUENCE
@@ -43,7 +43,7 @@ class RuleLearning(AbstractProblem):
         self._lengths = lengths_of(trained)
         self.longest, self.longest_target = self._lengths
         self.buckets = (self._lengths,)
-        self._made: tuple[int | None, Any] | None = None  # the examples of the last round that was asked for
+        self._made: tuple[int | None, Any] | None = None  # the examples of the latest round
 
     def batch(self, step: int) -> Batch:
         number = step // self.protocol.updates if self.protocol.moments == "kept" else None
@@ -54,31 +54,31 @@ class RuleLearning(AbstractProblem):
         return made if self.has_one_batch else stacked([self._drawn(member, pool, step) for member, pool in made])
 
     def _members_of(self, number: int | None) -> Sequence[Member]:
-        """The members that ours stand for in a round of training; there may be no rounds."""
+        """Returns the members whose examples are used in round `number`, which is `None` without rounds."""
         if number is None:
             return self.members
         return [{**m, "block": min(number, m["block"]), "rule": m["rule"] if number else ""} for m in self.members]
 
     def _whole(self, members: Sequence[Member]) -> Batch:
-        """All examples of every member."""
+        """Returns one batch with all examples of every member."""
         members = members if self.has_own_examples else members[:1]
         rows = [self.batch_of(_examples(self.task, member), self.batch_size, self._lengths) for member in members]
         return stacked(rows) if self.has_own_examples else rows[0]
 
     def _pools(self, members: Sequence[Member]) -> list[tuple[Member, Batch]]:
-        """The examples that each member draws from."""
-        everything = [(member, _examples(self.task, member)) for member in members]
-        return [(member, self.batch_of(pairs, len(pairs), self._lengths)) for member, pairs in everything]
+        """Returns each member with the examples that it draws from."""
+        examples = [(member, _examples(self.task, member)) for member in members]
+        return [(member, self.batch_of(pairs, len(pairs), self._lengths)) for member, pairs in examples]
 
-    def _drawn(self, member: Member, everything: Batch, step: int) -> Batch:
-        """Examples of one member, drawn with replacement."""
+    def _drawn(self, member: Member, pool: Batch, step: int) -> Batch:
+        """Returns a batch of one member, drawn from its pool with replacement."""
         rule = list(self.task.rules).index(member["rule"]) + 1 if member["rule"] else 0
         rng = np.random.default_rng((member["seed"], rule, member["block"], step, DRAWING))
-        rows = rng.integers(len(everything.tokens), size=self.batch_size)
-        return everything.take(rows)
+        rows = rng.integers(len(pool.tokens), size=self.batch_size)
+        return pool.take(rows)
 
     def batch_of(self, pairs: Sequence[Pair], rows: int, lengths: tuple[int, int] | None = None) -> Batch:
-        """Pairs as a batch of so many rows; those beyond the pairs do not count."""
+        """Returns pairs as a batch with this number of rows; surplus rows have weight 0."""
         longest, longest_target = lengths or lengths_of(pairs)
         sources = _encode([source for source, _ in pairs], self.task.input_alphabet, longest)
         targets = _encode([target for _, target in pairs], self.task.output_alphabet, longest_target)
@@ -90,11 +90,11 @@ class RuleLearning(AbstractProblem):
         return self.batch_of([(tuple(symbols), ())], 1)
 
     def outputs(self, symbols: np.ndarray) -> Symbols:
-        """What a member said, as symbols; what is not in the alphabet is `<unk>`."""
+        """Returns an output, shape `(time,)`, as symbols up to the end mark; unknown ids become `<unk>`."""
         names = self.task.output_alphabet.symbols
         until = np.flatnonzero(symbols == self.end)
-        said = symbols[: until[0]] if len(until) else symbols
-        return tuple(names[i] if i < len(names) else "<unk>" for i in said.tolist())
+        ids = symbols[: until[0]] if len(until) else symbols
+        return tuple(names[i] if i < len(names) else "<unk>" for i in ids.tolist())
 
 
 def _filled(symbols: int) -> int:
@@ -102,7 +102,7 @@ def _filled(symbols: int) -> int:
 
 
 def _encode(strings: Sequence[Symbols], alphabet: Alphabet, longest: int) -> tuple[np.ndarray, np.ndarray]:
-    """Ids with the end mark, and which of them are real."""
+    """Returns token ids with the end mark, and the mask of real tokens, both of shape `(strings, longest)`."""
     tokens = np.zeros((len(strings), longest), np.int32)
     for row, string in enumerate(strings):
         tokens[row, : len(string) + 1] = [*alphabet.encode(string), len(alphabet)]
@@ -115,12 +115,12 @@ def _fields(batch: Batch) -> list[np.ndarray]:
 
 
 def stacked(batches: Sequence[Batch]) -> Batch:
-    """Batches of several members as one, with an axis of members."""
+    """Stacks the batches of several members along a new first axis of members."""
     return Batch(*(np.stack(arrays) for arrays in zip(*map(_fields, batches), strict=True)))
 
 
 def lengths_of(pairs: Sequence[Pair]) -> tuple[int, int]:
-    """Symbols of the longest source and of the longest target, with their ends."""
+    """Returns the lengths of the longest source and of the longest target, with their end marks."""
     return tuple(1 + max(map(len, strings)) for strings in zip(*pairs, strict=True))  # pyright: ignore[reportReturnType]
 
 
@@ -135,7 +135,7 @@ def _examples(task: AbstractBiasTask, member: Member) -> Sequence[Pair]:
 
 
 def members_of(task: AbstractBiasTask, protocol: Preferences) -> list[dict[str, Any]]:
-    """First models of all seeds; then, for description length, those that have seen some of a rule's examples."""
+    """Returns the first models of all seeds and, for description length, those that see some of a rule's examples."""
     from humboldt.measures.bias import num_blocks
 
     seeds = range(protocol.seeds)

@@ -1,10 +1,11 @@
-"""The setting of *What they do when in doubt*: its numbers, its learners, its presets."""
+"""Settings, contenders and presets of *What they do when in doubt*."""
 
 import itertools
 from types import MappingProxyType
 from typing import Literal
 
 from humboldt.settings import Role, setting, settings
+from humboldt.suites.bench import NO_DECAY, bench_presets
 from humboldt.suites.experiments import Contender, Preset
 
 TASKS = (
@@ -35,24 +36,36 @@ class Preferences:
     batch_size: int | None = setting(
         None, "examples of a batch, drawn with replacement; none: all of them", f"{TRAINING}; appendix D", least=1
     )
-    optimiser: Literal["adam", "sgd"] = setting("adam", "optimiser", f"{TRAINING}; SGD in appendix C")
-    learning_rate: float = setting(1e-3, "largest learning rate", TRAINING, above=0, most=1e6)
+    optimiser: Literal["adam", "adamw", "sgd"] = setting("adam", "optimiser", f"{TRAINING}; SGD in appendix C")
+    learning_rates: tuple[float, ...] = setting(
+        (1e-3,),
+        "largest learning rates; a training each",
+        TRAINING,
+        role=Role.EACH,
+        each="learning_rate",
+        above=0,
+        most=1e6,
+        of_data=False,
+    )
     first_rate: float = setting(1e-5, "learning rate of the first update", TRAINING, above=0, most=1e6)
     warm_up: int = setting(
         1_000, "updates until the learning rate is largest; then it falls as their square root", TRAINING, least=1
     )
+    decay: Literal["inverse_square_root", "none"] = setting(
+        "inverse_square_root", "the learning rate after warm_up", TRAINING, added_later=True
+    )
     gradient_clip: float | None = setting(25.0, "largest norm of a gradient", "released code: fairseq's", above=0)
     moments: Literal["fresh", "kept"] = setting(
         "fresh",
-        "what Adam knows when a learner is trained again, for description length: nothing, or what the training before "
-        "has left, as in the released code; kept, a learner is trained once more for every block before its own",
+        "Adam's moments when a learner is trained again, for description length: fresh, or kept from before, "
+        "as in the released code; with kept, a learner is trained once more for every block before its own",
         "section 4.2: the same procedure; released code: kept",
         added_later=True,
     )
     vocabulary: Literal["symbols", "fairseq"] = setting(
         "fairseq",
         "what outputs are chosen from: the output symbols and the end alone, or filled up to a multiple of eight with "
-        "symbols that never occur, as in fairseq; it decides which rule an LSTM follows",
+        "symbols that never occur, as in fairseq; more LSTMs count with these",
         "not stated; released code: fairseq",
     )
     precision: Literal["float32", "tf32", "bfloat16", "bfloat16_products"] = setting(
@@ -74,7 +87,7 @@ CONTENDERS = MappingProxyType(
         "joint_attention": Contender("joint_s2s", "Joint attention"),
     }
 )
-LEARNERS = tuple(CONTENDERS)[:4]  # of Tables 1, 2 and 7; joint attention is in Table 8 alone
+LEARNERS = tuple(CONTENDERS)[:4]  # of Tables 1, 2 and 7; joint attention is only in Table 8
 
 #: Sizes for SCAN, appendix D.
 SCAN = {
@@ -84,13 +97,40 @@ SCAN = {
     "transformer": {"num_layers": 4, "hidden_size": 256, "embedding_size": 64, "batch_size": 256},
 }
 
+#: Values of Tables 3 to 6 (appendices B and C) other than those of the main tables, with the number of the table.
+VARIATIONS = {
+    ("table_3", "num_layers"): (3, 10),
+    ("table_4", "hidden_size"): (128, 1024),
+    ("table_5", "embedding_size"): (64, 256),
+    ("table_6", "dropout"): (0.0, 0.2),
+}
+FIRST_SIZES = {  # the only sizes of tasks in these tables
+    "count_or_memorization": {"l": 40},
+    "add_or_multiply": {"l": 20},
+    "hierarchical_or_linear": {"d": 4},
+    "composition_or_memorization": {"M": 36},
+}
+
+
+def variation_preset(table: str, name: str, value: float) -> Preset:
+    """Returns the preset for one value of a setting in Tables 3 to 6: 20 seeds, one size for each task."""
+    return Preset(
+        f"{table}_{name}_{value:g}",
+        f"Table {table[-1]} of the paper, {name} {value:g}: 20 seeds, one size for each task",
+        changes={"seeds": 20, name: value},
+        of_tasks=FIRST_SIZES,
+        cells=tuple(itertools.product(TASKS[:4], LEARNERS)),
+        tasks=TASKS[:4],
+    )
+
+
 DONE_SOON = {"hidden_size": 64, "updates": 600, "warm_up": 200}
 
 PRESETS = MappingProxyType(
     {
         "quick": Preset(
             "quick",
-            "who counts and who memorizes, in about seven minutes on a 2-core laptop",
+            "which learners count and which memorize, in about seven minutes on a 2-core laptop",
             changes={"seeds": 3, "hidden_size": 128, "updates": 1_500, "warm_up": 400, "description_length": False},
             of_tasks={
                 "count_or_memorization": {"l": 40, "updates": 3_000, "warm_up": 1_000},
@@ -101,7 +141,7 @@ PRESETS = MappingProxyType(
             },
             of_cells={
                 ("hierarchical_or_linear", "transformer"): {"updates": 3_000, "warm_up": 1_000},
-                # Description length takes six trainings of each seed more. This learner is done soon.
+                # Description length needs six more trainings for each seed. This learner is trained quickly.
                 ("hierarchical_or_linear", "cnn_s2s"): {**DONE_SOON, "description_length": True},
                 ("composition_or_memorization", "cnn_s2s"): DONE_SOON,
             },
@@ -116,5 +156,34 @@ PRESETS = MappingProxyType(
             of_cells={("scan_jump", model): changes for model, changes in SCAN.items()},
             cells=(*itertools.product(TASKS, LEARNERS), *((task, "joint_attention") for task in TASKS[:4])),
         ),
+        **bench_presets(
+            quick={
+                **NO_DECAY,
+                **{"seeds": 5, "updates": 1_000, "warm_up": 100, "learning_rates": (3e-3,)},
+                **{"description_length": False, "vocabulary": "symbols"},
+            },
+            quick_of_tasks={
+                "count_or_memorization": {"l": 20},
+                "add_or_multiply": {"l": 5},
+                "composition_or_memorization": {"M": 36},
+            },
+            quick_tasks=TASKS[:4],
+            standard={
+                **NO_DECAY,
+                **{"seeds": 20, "updates": 3_000, "warm_up": 300, "learning_rates": (5e-4, 1e-3, 3e-3)},
+                **{"description_length": True, "vocabulary": "symbols"},
+            },
+            standard_of_tasks={
+                "count_or_memorization": {"l": 20},
+                "add_or_multiply": {"l": 10},
+                "composition_or_memorization": {"M": 36},
+            },
+            standard_tasks=TASKS[:4],
+        ),
+    }
+    | {
+        preset.name: preset
+        for (table, name), values in VARIATIONS.items()
+        for preset in (variation_preset(table, name, value) for value in values)
     }
 )

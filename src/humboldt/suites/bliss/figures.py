@@ -1,5 +1,6 @@
 """The figures of Lan et al. (2023): the frontier of the B-index, the largest n by training size, networks drawn."""
 
+import dataclasses
 import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,42 +9,44 @@ from humboldt.languages import tasks
 from humboldt.languages.bliss import Measure
 from humboldt.measures.bliss import sizes
 from humboldt.report.figures import AnyFigure, Axis, Drawing, Figure, Kind
-from humboldt.suites.bliss.tables import EPSILONS, Row, measured
-from humboldt.suites.cells import Cell, Glance
+from humboldt.suites import catalogue
+from humboldt.suites.bliss.tables import EPSILONS, Row, measured_by_size
+from humboldt.suites.cells import Cell, OverviewEntry
 from humboldt.suites.plots import named
 
 if TYPE_CHECKING:
-    from humboldt.suites.bliss import Bliss
+    from humboldt.suites.bliss.suite import Bliss
 
 MOST_DRAWN = 6  # networks
 
 
-def glance(cells: Sequence[Cell]) -> Glance | None:
-    """In how many languages some member generalises at all, by the criterion of each language."""
+def glance(cells: Sequence[Cell]) -> OverviewEntry | None:
+    """Counts the languages in which some member meets the criterion at a factor of 1 or more."""
     indices = {cell.task: Row(cell).index("met", EPSILONS[0]) for cell in cells if Row(cell).factors}
     if not indices:
         return None
-    above = sum(not index.startswith("<") for index in indices.values())
-    shares = {task: 0.0 if index.startswith("<") else min(1.0, float(index) / 10) for task, index in indices.items()}
+    above = sum(not index.is_below for index in indices.values())
+    shares = {task: min(1.0, index.value / 10) for task, index in indices.items()}
     listed = ", ".join(f"{task} {index}" for task, index in indices.items())
     bars = tuple((f"{task}: B = {indices[task]}", share) for task, share in shares.items())
-    return Glance(f"B ≥ 1 in {above}/{len(indices)}", f"B-index at ε = 0.005: {listed}", bars)
+    about = f"B-index at ε = 0.005: {listed}"
+    return OverviewEntry(text=f"B ≥ 1 in {above}/{len(indices)}", about=about, bars=bars)
 
 
 def figures(suite: "Bliss", cells: Sequence[Cell]) -> list[AnyFigure]:
-    """By training size, the frontier, and networks."""
+    """Returns the largest n by training size, the frontier, and drawings of networks."""
     rows = [Row(cell) for cell in cells if Row(cell).factors]
-    found = [_sizes(suite, cells), _frontier(suite, rows)] if rows else []
-    return [*(figure for figure in found if figure is not None), *_networks(suite, rows)]
+    plots = [_sizes(suite, cells), _frontier(suite, rows)] if rows else []
+    return [*(figure for figure in plots if figure is not None), *_networks(suite, rows)]
 
 
 def _sizes(suite: "Bliss", cells: Sequence[Cell]) -> Figure | None:
     rows: list[dict[str, Any]] = []
     for cell in cells:
-        for found in measured(cell):
-            spread, size = found.spread, int(found.setting.rpartition("=")[2])
+        for size, measured in measured_by_size(cell).items():
+            spread = measured.spread
             about = {**named(suite, cell.model), "task": cell.task, "x": size, "best": spread.best}
-            rows.append({**about, "low": min(found.values), "high": spread.best, "members": spread.members})
+            rows.append({**about, "low": min(measured.values), "high": spread.best, "members": spread.members})
     if not rows:
         return None
     lengths = any(tasks.get(f"bliss/{cell.task}").measure is Measure.CATEGORICAL for cell in cells)  # pyright: ignore[reportAttributeAccessIssue]
@@ -62,7 +65,7 @@ def _sizes(suite: "Bliss", cells: Sequence[Cell]) -> Figure | None:
 
 
 def _frontier(suite: "Bliss", rows: Sequence[Row]) -> Figure | None:
-    """How much is passed against how much was seen."""
+    """Shows the share of members that pass against the number of training strings."""
     points: list[dict[str, Any]] = []
     for row in rows:
         order = row.cell.scores[0].training.setting["order"]
@@ -72,8 +75,12 @@ def _frontier(suite: "Bliss", rows: Sequence[Row]) -> Figure | None:
             points.append(
                 {
                     **named(suite, row.cell.model),
-                    **{"task": row.cell.task, "x": size.train, "best": 100 * met / read if read else 0.0},
-                    **{"met": f"{met} of {read}", "tests": size.test, "members": read},
+                    "task": row.cell.task,
+                    "x": size.train,
+                    "best": 100 * met / read if read else 0.0,
+                    "met": f"{met} of {read}",
+                    "tests": size.test,
+                    "members": read,
                 }
             )
     if not points:
@@ -92,8 +99,8 @@ def _frontier(suite: "Bliss", rows: Sequence[Row]) -> Figure | None:
 
 
 def _networks(suite: "Bliss", rows: Sequence[Row]) -> list[Drawing]:
-    """The shortest network of each language that one was searched for."""
-    found = []
+    """Draws the shortest network of each language for which networks were searched."""
+    drawings = []
     for row in rows:
         described = [r for r in row.finished() if "network" in r.detail and "mdl" in r.measures]
         if not described:
@@ -101,14 +108,14 @@ def _networks(suite: "Bliss", rows: Sequence[Row]) -> list[Drawing]:
         best = min(described, key=lambda result: result.measures["mdl"])
         bits = f"{best.measures['mdl']:.1f} bits, of them {best.measures['grammar_bits']:.0f} for the network"
         reach = f"; accepts every string up to n = {best.measures['largest_n']:.0f}"
-        found.append(
+        drawings.append(
             Drawing(
                 name=f"network-{row.cell.task}",
-                title=f"{row.cell.task}: the shortest {suite.contender(row.cell.model).title}",
+                title=f"{row.cell.task}: the shortest {catalogue.contender(suite, row.cell.model).title}",
                 about=f"{bits}{reach}. Recurrent connections are dashed. As Figure 4 of the paper.",
                 network=json.loads(json.dumps(best.detail["network"])),
             )
         )
-    left_out = f"{len(found) - MOST_DRAWN} more networks are not drawn." if len(found) > MOST_DRAWN else ""
-    shown = found[:MOST_DRAWN]
-    return [*shown[:-1], Drawing(**{**vars(shown[-1]), "left_out": left_out})] if shown else []
+    left_out = f"{len(drawings) - MOST_DRAWN} more networks are not drawn." if len(drawings) > MOST_DRAWN else ""
+    shown = drawings[:MOST_DRAWN]
+    return [*shown[:-1], dataclasses.replace(shown[-1], left_out=left_out)] if shown else []

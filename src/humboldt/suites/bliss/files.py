@@ -1,18 +1,23 @@
-"""Anybody's next-symbol distributions, from a file: for each test string, one for each of its steps."""
+"""Reads next-symbol distributions from a file: for each test string, one for each of its steps."""
 
 import itertools
 import json
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from humboldt import files
+from humboldt.core.stepping import Stepper
 from humboldt.errors import UsageError
-from humboldt.measures.bliss import check_distributions, evaluate
+from humboldt.measures.bliss import check_distributions
+from humboldt.storage import files
+from humboldt.suites.base import AbstractSuite
 from humboldt.suites.bliss.problem import NextSymbol
-from humboldt.suites.bliss.scoring import LENIENT, STRICT, described
+from humboldt.suites.files import FileRequest, OutsideInput, trained_elsewhere
+from humboldt.training.abilities import ReadsSymbols
+from humboldt.training.base import AbstractPredictor
 
+ROWS = 16_384  # that are read at once
 SAME = 1e-6  # how far apart two distributions after the same prefix may be
 
 
@@ -53,8 +58,30 @@ class Recorded:
         return state[rows]
 
 
-def score_distributions(problem: NextSymbol, task: str, path: Path) -> dict[str, Any]:
-    """M_det and M_cat over the test strings that a file has, which are the first ones, in their order."""
+@dataclass(frozen=True)
+class RecordedDistributions(AbstractPredictor, ReadsSymbols):
+    """One member that answers as a file says. It covers the first `strings` test strings, and no others."""
+
+    recorded: Recorded
+    strings: int
+    num_members: int = 1
+
+    def take(self, members: Sequence[int]) -> "RecordedDistributions":
+        assert list(members) == [0], "a file has one member"
+        return self
+
+    def stepper(self, member: int, *, longest: int, most_memory: int) -> tuple[Stepper, int]:
+        del member, longest, most_memory
+        return self.recorded, ROWS
+
+
+def file_input(suite: AbstractSuite, request: FileRequest) -> OutsideInput:
+    """Reads the distributions for the test strings that a file has, which are the first ones, in their order."""
+    request.check_no_twin(suite)
+    request.check_no_split(suite)
+    path, task = request.only(), request.task
+    resolved, evaluations = trained_elsewhere(suite, task, request.name, request.preset, request.settings)
+    problem = NextSymbol(resolved.task, resolved.protocol, f"bliss/{task}")
     language, alphabet = problem.language, problem.language.input_alphabet
     test_set = language.test_set(after=problem.corpus, count=problem.sizes.test)
     recorded, count, last = Recorded(len(alphabet)), 0, ""
@@ -83,18 +110,20 @@ def score_distributions(problem: NextSymbol, task: str, path: Path) -> dict[str,
         count, last = count + 1, string
     if not count:
         raise UsageError(f"{path.name} has no predictions. Give those of the first test strings, at least of one.")
-    covered = language.test_set(after=problem.corpus, count=count)
-    assessment = evaluate(covered, recorded, epsilons=(LENIENT, STRICT))
-    return {
-        "suite": "bliss",
-        "task": task,
-        "strings": count,
-        "of": problem.sizes.test,
-        "covers_all": count == problem.sizes.test,
-        "largest_n": language.size(last),
-        "measure": language.measure.value,
-        "scores": [described(score, assessment) for score in assessment.scores],
-    }
+    return OutsideInput(
+        resolved=resolved,
+        evaluations=tuple(evaluations),
+        problem=problem,
+        predictor=RecordedDistributions(recorded, count),
+        members=(suite.outside_member(request.seed),),
+        details={
+            "strings": count,
+            "of": problem.sizes.test,
+            "covers_all": count == problem.sizes.test,
+            "largest_n": language.size(last),
+        },
+        has_table=False,  # a table has measures of other strings, too
+    )
 
 
 def _distributions(row: files.Row, steps: int, vocabulary: int, symbols: list[str]) -> np.ndarray:

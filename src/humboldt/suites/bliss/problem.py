@@ -1,4 +1,4 @@
-"""A corpus as a learner reads it: at once, or string by string. NumPy only."""
+"""The corpus of a language as batches: all at once, or string by string. NumPy only."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -11,7 +11,7 @@ from humboldt.measures.bliss import Sizes, sizes
 from humboldt.suites.bliss.protocol import Induction
 from humboldt.training.base import AbstractProblem
 
-ROUND = 8  # rows and time steps are filled up to a multiple of this: corpora of similar size share a program
+ROUND = 8  # rows and time steps are padded to a multiple of this, so that corpora of similar size share a program
 
 
 class NextSymbol(AbstractProblem):
@@ -31,13 +31,13 @@ class NextSymbol(AbstractProblem):
 
     @property
     def sizes(self) -> Sizes:
-        """How many strings are trained on and tested on."""
+        """Numbers of training and test strings."""
         (factor,) = self.protocol.factors
         return sizes(factor, self.protocol.order)
 
     @cached_property
     def corpus(self) -> Corpus:
-        """What is trained on."""
+        """The training corpus."""
         return self.language.corpus(self.sizes.train, self.protocol.corpus_seed, self.protocol.p)
 
     def training_set(self) -> Batch:
@@ -47,8 +47,8 @@ class NextSymbol(AbstractProblem):
     def _whole(self) -> Batch:
         """Every distinct string once, weighted so that every symbol of the corpus counts once.
 
-        The loss of a batch is a weighted mean over rows of each row's mean over symbols, so the weight of a row is how
-        often the string occurs times its symbols. Rows that fill up have weight 0.
+        The loss of a batch is a weighted mean over rows of each row's mean over symbols, so the weight of a row is the
+        number of its occurrences times its number of symbols. Padding rows have weight 0.
         """
         pairs, counts = self.corpus.pairs()
         rows, width = -(-len(pairs) // ROUND) * ROUND, -(-pairs.inputs.shape[1] // ROUND) * ROUND
@@ -62,7 +62,7 @@ class NextSymbol(AbstractProblem):
 
     @cached_property
     def _rows(self) -> np.ndarray:
-        """The row of every string of the corpus, repetitions and all, in the order of updates, drawn once."""
+        """The row of every string of the corpus, with repetitions, in the order of updates; the order is drawn once."""
         places = {string: row for row, string in enumerate(self.corpus.counts)}
         rows = np.array([places[string] for string in self.corpus.strings])
         if self.protocol.string_order == "shuffled":
@@ -94,13 +94,16 @@ class NextSymbol(AbstractProblem):
         )
 
     def framed(self, symbols: Sequence[str]) -> Batch:
-        """A string or a prefix of one, with or without the `#` that it begins with. Every step is asked about."""
+        """Returns the batch of one string or prefix, with or without its initial `#`. The mask covers every step."""
         whole = symbols if list(symbols[:1]) == [BOUNDARY] else [BOUNDARY, *symbols]
         tokens = self.language.input_alphabet.encode(whole)[None]
         mask = np.ones(tokens.shape, bool)
         return Batch(tokens, mask, np.zeros_like(tokens), mask, np.ones(1, np.float32))
 
     def corpus_losses(self, nats: np.ndarray) -> np.ndarray:
-        """Cross-entropy on the corpus in nats per symbol, from the nats of each row of the training set."""
+        """Returns the cross-entropy on the corpus in nats per symbol, shape `(members,)`.
+
+        `nats`: those of each row of the training set, shape `(members, rows)`.
+        """
         occurrences = self._whole.weight / np.maximum(self._whole.mask.sum(1), 1)
         return np.array([occurrences @ row / self._whole.weight.sum() for row in nats])

@@ -1,4 +1,4 @@
-"""The protocol of Lan et al. (2023): what is trained and how, and the presets."""
+"""Settings, contenders and presets of Lan et al. (2023)."""
 
 from types import MappingProxyType
 from typing import Any, Literal
@@ -7,8 +7,8 @@ from humboldt.errors import UsageError
 from humboldt.languages.bliss import NAMES
 from humboldt.measures.bliss import sizes
 from humboldt.settings import Role, setting, settings
-from humboldt.suites.departures import Departure
-from humboldt.suites.experiments import Contender, Preset
+from humboldt.suites.bench import bench_presets
+from humboldt.suites.experiments import Contender, Departure, Preset
 
 
 @settings
@@ -34,7 +34,23 @@ class Induction:
     strengths: tuple[float, ...] = setting(
         (1.0, 0.1, 0.01), "regularisation constants, a member each", "appendix A.2", role=Role.MEMBERS, above=0
     )
-    learning_rate: float = setting(1e-3, "learning rate", "appendix A.2", above=0, most=1e6)
+    learning_rates: tuple[float, ...] = setting(
+        (1e-3,),
+        "learning rates; a training each",
+        "appendix A.2",
+        role=Role.EACH,
+        each="learning_rate",
+        above=0,
+        most=1e6,
+        of_data=False,
+    )
+    optimiser: Literal["adam", "adamw"] = setting("adam", "optimiser", "appendix A.2", added_later=True)
+    warm_up: int | None = setting(
+        None, "steps of rising learning rate, after which it stays", "the paper has none", least=1, added_later=True
+    )
+    gradient_clip: float | None = setting(
+        None, "largest norm of a gradient", "the paper has none", above=0, added_later=True
+    )
     epochs: int = setting(1000, "passes over the corpus", "appendix A.2", least=1)
     batch_size: int | None = setting(None, "strings of one update; none: the whole corpus", "appendix A.2", least=1)
     string_order: Literal["shuffled", "corpus"] = setting(
@@ -45,7 +61,7 @@ class Induction:
     )
 
     def check(self) -> None:
-        """Relations between settings."""
+        """Checks relations between settings."""
         for factor in self.factors:
             try:
                 sizes(factor, self.order)
@@ -55,7 +71,7 @@ class Induction:
             raise UsageError(f"p={self.p:g}: a prior of these grammars lies between 0 and 1. Try p=0.3.")
 
     def members(self) -> list[dict[str, Any]]:
-        """One for each seed and regularisation. Without a penalty, its strength is no choice."""
+        """Returns one member for each seed and regularisation. Without a penalty, the strength is 0."""
         grid = [
             (penalty, strength)
             for penalty in self.penalties
@@ -68,7 +84,7 @@ class Induction:
         ]
 
 
-MARNN = {"learning_rate": 0.01, "batch_size": 1, "penalties": ("none",)}  # appendix A.3, and Suzgun et al.'s code
+MARNN = {"learning_rates": (0.01,), "batch_size": 1, "penalties": ("none",)}  # appendix A.3, and Suzgun et al.'s code
 CONTENDERS = MappingProxyType(
     {
         "lstm": Contender("torch_lstm", "LSTM", sweep={"hidden_size": (2, 32, 128)}),
@@ -88,10 +104,10 @@ PRESETS = MappingProxyType(
     {
         "quick": Preset(
             "quick",
-            "who succeeds and who fails, in a few minutes on a 2-core laptop",
+            "which models succeed and which fail, in a few minutes on a 2-core laptop",
             changes={"factors": (1, 4), "seeds": 2, "penalties": ("none",)},
             of_models={
-                "lstm": {"seeds": 3},  # the third is the one that says `b` for ever
+                "lstm": {"seeds": 3},  # the third is the one that predicts `b` for ever
                 "stack_lstm": {"epochs": 3, "stack_size": 100},
                 "baby_ntm": {"epochs": 3},
                 "mdlrnn": {"factors": (10,), "seeds": 1, "generations": 3000, "patience": 1500},
@@ -100,6 +116,18 @@ PRESETS = MappingProxyType(
             sweeps={"hidden_size": (2, 32)},
         ),
         "paper": Preset("paper", "exactly the paper's setting"),
+        **bench_presets(
+            quick={
+                **{"factors": (1,), "seeds": 3, "penalties": ("none",)},
+                **{"epochs": 1000, "warm_up": 50, "learning_rates": (5e-3,)},
+            },
+            quick_tasks=("an_bn", "an_bn_cn", "dyck_1"),
+            standard={
+                **{"factors": (1, 2, 4, 10), "seeds": 7, "penalties": ("none",)},
+                **{"epochs": 1000, "warm_up": 50, "learning_rates": (1e-3, 3e-3, 1e-2)},
+            },
+            standard_tasks=NAMES,
+        ),
     }
 )
 TASKS = NAMES  # as Table 2 prints them

@@ -1,14 +1,20 @@
-"""How one trained member is scored."""
+"""M_det, M_cat and how far a member generalises: scores, readings, and proofs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from humboldt.core.stepping import Stepper
 from humboldt.languages.bliss import AbstractDyck, Measure
-from humboldt.measures.bliss import LONGEST, Assessment, Score, Stepper, evaluate, excess_cross_entropy, reach
+from humboldt.measures.bliss import LONGEST, Assessment, Score, evaluate, excess_cross_entropy, reach, sizes
+from humboldt.suites.bliss.files import RecordedDistributions
 from humboldt.suites.bliss.problem import NextSymbol
+from humboldt.suites.bliss.tables import abbreviated
+from humboldt.suites.capabilities import WrongString
+from humboldt.suites.experiments import MemberScore, ReportedNumber, Resolved, ScoringInput
+from humboldt.training.abilities import CanBeProved, GivesProbabilities, ReadsSymbols, ability
 from humboldt.training.base import AbstractPredictor
 
 STRICT, LENIENT = 0.0, 0.005  # section 5.3
@@ -28,28 +34,92 @@ def proofs(
 
     Measures: 1 for proved, 0 for refuted, nothing for unknown. Details: the verdicts by margin.
     """
-    if not predictor.offers("verdict"):
+    if not isinstance(predictor, CanBeProved):
         return {}, {}
     verdicts = {
         epsilon: predictor.verdict(member, language=f"bliss/{task}", measure=measure.value, epsilon=epsilon)
         for epsilon in (STRICT, LENIENT)
     }
-    told = {epsilon: verdict for epsilon, verdict in verdicts.items() if verdict is not None}
+    decided = {epsilon: verdict for epsilon, verdict in verdicts.items() if verdict is not None}
     measures = {
         name("proved", epsilon): float(verdict["verdict"] == "Proved")
-        for epsilon, verdict in told.items()
+        for epsilon, verdict in decided.items()
         if verdict["verdict"] != "Unknown"
     }
-    return measures, {"proofs": {f"{epsilon:g}": verdict for epsilon, verdict in told.items()}} if told else {}
+    return measures, {"proofs": {f"{epsilon:g}": verdict for epsilon, verdict in decided.items()}} if decided else {}
+
+
+def score(scoring: ScoringInput) -> list[MemberScore]:
+    """Scores members one after the other."""
+    resolved, predictor, count = scoring.resolved, scoring.predictor, len(scoring.members)
+    problem = scoring.problem
+    assert isinstance(problem, NextSymbol)
+    covered = predictor.strings if isinstance(predictor, RecordedDistributions) else None
+    scorer, reader, losses = Scorer(problem, covered), ability(predictor, ReadsSymbols), None
+    if isinstance(predictor, GivesProbabilities):
+        losses = problem.corpus_losses(predictor.nats(problem.training_set()))
+    scores = []
+    for index in range(count):
+
+        def make_stepper(longest: int, index: int = index) -> tuple[Stepper, int]:
+            return reader.stepper(index, longest=longest, most_memory=resolved.protocol.test_memory)
+
+        measures, detail = scorer.score(make_stepper)
+        more, described = predictor.about(index)
+        proved, verdicts = proofs(predictor, index, resolved.training.task, problem.language.measure)
+        if proved.get("proved_0") and "mdl" in more:  # a search may also have kept a longer one that is proved
+            more["proved_mdl"] = more["mdl"]
+        if losses is not None:
+            measures["training_loss"] = float(losses[index])
+        scores.append(MemberScore({**measures, **more, **proved}, {**detail, **described, **verdicts}))
+        scoring.sink.scored(index + 1, count)
+    return scores
+
+
+def readings(resolved: Resolved, scores: Sequence[MemberScore]) -> list[ReportedNumber]:
+    """Every measure of each member; criteria with the errors that decided them."""
+    (factor,) = resolved.protocol.factors
+    all_strings, numbers = sizes(factor, resolved.protocol.order).test, []
+    for member in scores:
+        strings = member.detail.get("strings", all_strings)  # of a file that has some of them
+        by_margin = {score["epsilon"]: score for score in member.detail["scores"]}
+        for measure, value in member.measures.items():
+            if not measure.startswith("met_"):
+                numbers.append(ReportedNumber(measure=measure, value=value))
+                continue
+            margin = by_margin.get(float(measure.rsplit("_", 1)[1]), member.detail["scores"][0])
+            note = f"{margin['errors']:,} errors in {margin['steps']:,} steps"
+            note += "" if margin["complete"] else "; read until it was decided"
+            if margin["first_failure"] is not None:
+                note += f"; fails first at {abbreviated(margin['first_failure'])}"
+            note += f"; every string up to n = {margin['largest_accepted']} accepted"
+            numbers.append(
+                ReportedNumber(measure=measure, value=value, n=strings, chance=0.0, note=note)
+            )  # a guess never meets it
+    return numbers
+
+
+def first_wrong(detail: Mapping[str, Any]) -> WrongString | None:
+    """The first test string at the strictest margin that was read, which is known since the member was scored."""
+    scores = [score for score in detail.get("scores", ()) if score["first_failure"] is not None]
+    if not scores:
+        return None
+    score = min(scores, key=lambda score: (score["measure"] != "M_det", score["epsilon"]))
+    tried = f"{score['measure']} at ε = {score['epsilon']:g}, the test strings after those of the corpus"
+    return WrongString(tuple(score["first_failure"]), tried)
 
 
 class Scorer:
     """Scores members one after the other. A member that exceeds a budget of errors is read no further; one that keeps
-    within it is read to the end, which may be 10^8 symbols."""
+    within it is read to the end, which may be 10^8 symbols.
 
-    def __init__(self, problem: NextSymbol) -> None:
+    `covered`: how many test strings, from the first, members can be asked about; `None` if about any string.
+    """
+
+    def __init__(self, problem: NextSymbol, covered: int | None = None) -> None:
         self.language, self.protocol, self.corpus = problem.language, problem.protocol, problem.corpus
-        self.test_set = self.language.test_set(after=problem.corpus, count=problem.sizes.test)
+        self.covered = covered
+        self.test_set = self.language.test_set(after=problem.corpus, count=covered or problem.sizes.test)
 
     @cached_property
     def longest(self) -> int:
@@ -76,6 +146,8 @@ class Scorer:
                 measures[name(kind, LENIENT)] = 1.0
         else:
             read(LENIENT)
+        if self.covered is not None:
+            return measures, {**detail, "strings": self.covered}
         measures["largest_n"] = self._largest(make_stepper)
         excess = excess_cross_entropy(self.language, stepper, self.protocol.p, smallest=SMALLEST_PREFIX)
         measures["ruled_out"] = excess.ruled_out  # above 0: `excess_bits` is infinite, which is not stored as a number

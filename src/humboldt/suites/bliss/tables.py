@@ -1,4 +1,4 @@
-"""Table 2 of Lan et al. (2023), ours beside theirs."""
+"""Table 2 of Lan et al. (2023), with our numbers beside the paper's."""
 
 import itertools
 from collections.abc import Sequence
@@ -6,17 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from humboldt import published
-from humboldt.measures.bliss import b_index, sizes
+from humboldt.core.results import Result, State
+from humboldt.languages.chart import spell
+from humboldt.measures.bliss import BIndex, b_index, sizes
 from humboldt.measures.statistics import share
-from humboldt.report.tables import Number, Record, Table
-from humboldt.results import Result, State
-from humboldt.suites.cells import Cell, Heading, Measured
+from humboldt.report.tables import Record, Table, TableCell, TableEntry
+from humboldt.suites import catalogue
+from humboldt.suites.cells import Cell, MeasureValues, SettingGroup
 
 if TYPE_CHECKING:
-    from humboldt.suites.bliss import Bliss
+    from humboldt.suites.bliss.suite import Bliss
 
 EPSILONS = ("0.005", "0")  # as the published table names them
-BESIDE = {  # other measures, and which of their values is the best
+BESIDE = {  # other measures, and whether the largest or the smallest value is the best
     "largest_n": "max",
     "mdl": "min",
     "proved_mdl": "min",
@@ -31,14 +33,14 @@ BESIDE = {  # other measures, and which of their values is the best
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the table. With `shortest_only`, the network that description length itself prefers speaks for each
-    training size: the shortest over all searches, whatever the test says of it."""
+    """One row of the table. With `shortest_only`, it shows for each training size only the network with the shortest
+    description of all searches, whether or not it passes the test."""
 
     cell: Cell
     shortest_only: bool = False
 
     def finished(self, factor: int | None = None) -> list[Result]:
-        """The members with a score, of one factor or of all."""
+        """Returns the members with a score, of one factor or of all."""
         by_factor: dict[int, list[Result]] = {}
         for scores in self.cell.scores:
             at_factor = by_factor.setdefault(scores.training.setting["factor"], [])
@@ -54,32 +56,32 @@ class Row:
         return sorted(factor for factor in known if self.finished(factor))
 
     def train_size(self, factor: int) -> int:
-        """How many strings were trained on."""
+        """Returns the number of training strings."""
         return sizes(factor, self.cell.scores[0].training.setting["order"]).train
 
-    def index(self, kind: str, epsilon: str) -> str:
-        """The B-index, a factor being met if any member meets the criterion."""
-        return str(b_index({b: self.meeting(kind, epsilon, b)[0] > 0 for b in self.factors}))
+    def index(self, kind: str, epsilon: str) -> BIndex:
+        """Returns the B-index; a factor is met if any member meets the criterion."""
+        return b_index({b: self.meeting(kind, epsilon, b)[0] > 0 for b in self.factors})
 
     def meeting(self, kind: str, epsilon: str, factor: int) -> tuple[int, int]:
-        """How many members meet the criterion, of how many that were read for it."""
+        """Returns the numbers of members that meet the criterion and that have a verdict."""
         verdicts = [result.measures.get(f"{kind}_{epsilon}") for result in self.finished(factor)]
         read = [verdict for verdict in verdicts if verdict is not None]
         return sum(map(bool, read)), len(read)
 
     def decisive(self, kind: str, epsilon: str) -> int:
-        """The factor that the B-index speaks of: the largest that is met, or the smallest if none is."""
+        """Returns the factor that decides the B-index: the largest that is met, or the smallest if none is."""
         met = [b for b in self.factors if self.meeting(kind, epsilon, b)[0]]
         return max(met, default=self.factors[0])
 
     def best(self, measure: str, factor: int, *, largest: bool = True) -> float | None:
-        """The best member's value, if any has one."""
+        """Returns the best member's value, if any has one."""
         values = [r.measures[measure] for r in self.finished(factor) if measure in r.measures]
         return (max if largest else min)(values) if values else None
 
     def for_all_n(self, epsilon: str) -> str:
-        """Whether a network is right about every string: `∞` if one with the decisive |C| is proved, else what is known
-        of the one that goes furthest: the first string that is wrong, or `?`. Nothing where nobody was asked."""
+        """Returns whether a network is right about every string, as text: `∞` if one with the decisive |C| is proved,
+        else the first string that the network with the largest n gets wrong, or `?`. Empty if no proof was tried."""
         asked = [r for r in self.finished(self.decisive("met", epsilon)) if epsilon in r.detail.get("proofs", {})]
         if not asked:
             return ""
@@ -89,7 +91,7 @@ class Row:
         return abbreviated(furthest["string"]) if furthest["verdict"] == "Refuted" else "?"
 
     def printed(self, epsilon: str) -> str | None:
-        """What Table 2 has there."""
+        """Returns the number in Table 2."""
         return published.lookup("bliss", "b_index", language=self.cell.task, model=self.cell.model, epsilon=epsilon)
 
 
@@ -99,7 +101,7 @@ def _shortest(results: Sequence[Result]) -> list[Result]:
 
 
 def rows(cell: Cell) -> list[Row]:
-    """The row of a cell; of a model that is searched for, also the row of the shortest descriptions."""
+    """Returns the row of a cell; for a model that is searched for, also the row of the shortest descriptions."""
     rows = [Row(cell)]
     if any("mdl" in result.measures for result in rows[0].finished()):
         rows.append(Row(cell, shortest_only=True))
@@ -107,7 +109,7 @@ def rows(cell: Cell) -> list[Row]:
 
 
 def records(cell: Cell) -> list[Record]:
-    """The B-index at both margins and in both scopes, who meets each criterion, and what the best member reached."""
+    """Returns records of the B-index at both margins and scopes, of counts of passing members, and of best values."""
     all_records: list[Record] = []
     for row in rows(cell):
         note = " shortest" if row.shortest_only else ""
@@ -116,12 +118,25 @@ def records(cell: Cell) -> list[Record]:
             setting: str, measure: str, statistic: str, value: Any, members: int, beside: Any = None, note: str = note
         ) -> None:
             text = f"{cell.heading} {setting}{note}"
-            all_records.append(Record("bliss", cell.task, cell.model, text, measure, statistic, value, members, beside))
+            all_records.append(
+                Record(
+                    suite="bliss",
+                    task=cell.task,
+                    model=cell.model,
+                    setting=text,
+                    measure=measure,
+                    statistic=statistic,
+                    value=value,
+                    members=members,
+                    published=beside,
+                )
+            )
 
         members = len(row.finished())
         for epsilon in EPSILONS:
-            add(f"epsilon={epsilon}", "b_index", "max", row.index("met", epsilon), members, row.printed(epsilon))
-            add(f"epsilon={epsilon} per_string", "b_index", "max", row.index("met_per_string", epsilon), members)
+            index, per_string = (str(row.index(kind, epsilon)) for kind in ("met", "met_per_string"))
+            add(f"epsilon={epsilon}", "b_index", "max", index, members, row.printed(epsilon))
+            add(f"epsilon={epsilon} per_string", "b_index", "max", per_string, members)
         for factor in row.factors:
             size = f"train_size={row.train_size(factor)}"
             for epsilon in EPSILONS:
@@ -141,31 +156,39 @@ def records(cell: Cell) -> list[Record]:
     return all_records
 
 
-def measured(cell: Cell) -> list[Measured]:
-    """Up to which n the members go, for each training size."""
-    row, found = Row(cell), []
+def measured(cell: Cell) -> list[MeasureValues]:
+    """Returns the largest n of each member, for each training size."""
+    return list(measured_by_size(cell).values())
+
+
+def measured_by_size(cell: Cell) -> dict[int, MeasureValues]:
+    """Returns the largest n of each member, by training size."""
+    row, by_size = Row(cell), {}
     for factor in row.factors:
         values = tuple(r.measures["largest_n"] for r in row.finished(factor) if "largest_n" in r.measures)
         if values:
-            found.append(Measured("largest_n", f"{cell.heading} train_size={row.train_size(factor)}", values))
-    return found
+            size = row.train_size(factor)
+            setting = f"{cell.heading} train_size={size}"
+            by_size[size] = MeasureValues(measure="largest_n", setting=setting, values=values)
+    return by_size
 
 
-def layout(suite: "Bliss", heading: Heading, cells: Sequence[Cell]) -> list[Table]:
-    """One table."""
+def layout(suite: "Bliss", heading: SettingGroup, cells: Sequence[Cell]) -> list[Table]:
+    """Returns the one table of the paper."""
     proved = any(row.for_all_n(epsilon) for cell in cells for row in rows(cell) for epsilon in EPSILONS)
-    all_n = ("all n",) if proved else ()
-    columns = (
-        *("Language", "Model", "ε=0.005", "met by", "paper", "per string", *all_n, "ε=0", "met by", "paper", *all_n),
-        *("largest n", "longer, deeper", "fails first at", *(("bits, proved",) if proved else ()), "|C|", "members"),
-    )
-    lines = []
+    columns = ["Language", "Model", "ε=0.005", "met by", "paper", "per string", "all n", "ε=0", "met by", "paper"]
+    columns += ["all n", "largest n", "longer, deeper", "fails first at", "bits, proved", "|C|", "members"]
+    if not proved:
+        columns = [column for column in columns if column not in ("all n", "bits, proved")]
+    lines: list[tuple[TableEntry, ...]] = []
+    has_shortest = False
     for cell in cells:
-        if not Row(cell).factors:  # nobody has a score
-            title = suite.contender(cell.model).title
-            lines.append((cell.task, title, cell.without_score(), *["–"] * (len(columns) - 4), "0"))
+        if not Row(cell).factors:  # no member has a score
+            title, empty = catalogue.contender(suite, cell.model).title, [TableCell()] * (len(columns) - 4)
+            lines.append((cell.task, title, cell.without_score(), *empty, TableCell(value=0)))
         for row in rows(cell):
-            title = suite.contender(cell.model).title + (" (shortest)" if row.shortest_only else "")
+            has_shortest |= row.shortest_only
+            title = catalogue.contender(suite, cell.model).title + (" (shortest)" if row.shortest_only else "")
             lines.append((cell.task, title, *_verdicts(row, with_proofs=proved), *_reach(row, with_proofs=proved)))
     notes = (
         "B-index: the largest b for which some member, trained on 10^N / b strings, meets the criterion on the next "
@@ -177,7 +200,7 @@ def layout(suite: "Bliss", heading: Heading, cells: Sequence[Cell]) -> list[Tabl
         "random string is accepted, and up to which k (at most 50) every (^k )^k; of the best members with the largest "
         "|C|, ε = 0.005.",
     )
-    if any(line[1].endswith("(shortest)") for line in lines):
+    if has_shortest:
         notes = (*notes, "(shortest): the network with the shortest description of all searches, for each |C|.")
     if proved:
         notes = (
@@ -187,42 +210,44 @@ def layout(suite: "Bliss", heading: Heading, cells: Sequence[Cell]) -> list[Tabl
             "tried. `bits, proved`: for each |C| the shortest description found, and the shortest of a network that is "
             "proved at ε = 0. See docs/proofs.md.",
         )
-    return [Table(f"bliss, {heading}", columns, tuple(lines), notes)] if lines else []
+    return [Table(f"bliss, {heading}", tuple(columns), tuple(lines), notes)] if lines else []
 
 
-def _verdicts(row: Row, *, with_proofs: bool) -> tuple[str, ...]:
-    def met(epsilon: str) -> str:
-        return "{}/{}".format(*row.meeting("met", epsilon, row.decisive("met", epsilon)))
-
-    lenient, strict = EPSILONS
-
-    def index(epsilon: str) -> Number:
-        text, printed = row.index("met", epsilon), row.printed(epsilon)
-        return Number(text, cell=row.cell.key, value=text, published=printed, is_solved=not text.startswith("<"))
-
-    return (
-        *(index(lenient), met(lenient), row.printed(lenient) or "–", row.index("met_per_string", lenient)),
-        *((row.for_all_n(lenient),) if with_proofs else ()),
-        *(index(strict), met(strict), row.printed(strict) or "–"),
-        *((row.for_all_n(strict),) if with_proofs else ()),
-    )
+def _verdicts(row: Row, *, with_proofs: bool) -> list[TableEntry]:
+    entries: list[TableEntry] = []
+    for epsilon in EPSILONS:
+        index, printed = row.index("met", epsilon), row.printed(epsilon)
+        met, read = row.meeting("met", epsilon, row.decisive("met", epsilon))
+        is_solved = not index.is_below
+        entries.append(TableCell(value=str(index), cell=row.cell.key, published=printed, is_solved=is_solved))
+        entries += [f"{met}/{read}", TableCell(value=printed or None)]
+        if epsilon == EPSILONS[0]:
+            entries.append(TableCell(value=str(row.index("met_per_string", epsilon))))
+        if with_proofs:
+            entries.append(row.for_all_n(epsilon))
+    return entries
 
 
-def _reach(row: Row, *, with_proofs: bool) -> tuple[str, ...]:
-    reached = [row.best("largest_n", factor) for factor in row.factors]
+def _reach(row: Row, *, with_proofs: bool) -> list[TableEntry]:
     longer, deeper = (row.best(measure, row.factors[0]) for measure in ("reach_length", "reach_depth"))
-    return (
-        ", ".join("–" if n is None else f"{n:.0f}" for n in reached),
-        "–" if longer is None or deeper is None else f"{longer:.0f}, {deeper:.0f}",
+    return [
+        _listed([row.best("largest_n", factor) for factor in row.factors]),
+        TableCell() if longer is None or deeper is None else f"{longer:.0f}, {deeper:.0f}",
         _first_failure(row),
-        *((_lengths(row),) if with_proofs else ()),
-        ", ".join(f"{row.train_size(factor)}" for factor in row.factors),
-        str(len(row.finished())),
-    )
+        *([_lengths(row)] if with_proofs else []),
+        _listed([row.train_size(factor) for factor in row.factors]),
+        TableCell(value=len(row.finished())),
+    ]
+
+
+def _listed(numbers: Sequence[float | None]) -> TableEntry:
+    """Returns a number for each training size: as a number if there is one size, as text if there are several."""
+    several = [TableCell(value=number, form=".0f") for number in numbers]
+    return several[0] if len(several) == 1 else ", ".join(number.text for number in several)
 
 
 def _lengths(row: Row) -> str:
-    """The shortest description for each training size, and the shortest of a proved network."""
+    """Returns the shortest description for each training size, and the shortest of a proved network."""
 
     def bits(measure: str, factor: int) -> str:
         value = row.best(measure, factor, largest=False)
@@ -232,19 +257,20 @@ def _lengths(row: Row) -> str:
     return ", ".join(f"{bits('mdl', b)} ({bits('proved_mdl', b)})" for b in row.factors) if asked else ""
 
 
-def _first_failure(row: Row) -> str:
-    """Of the member that goes furthest, in short; the most telling margin is the strictest that is not hopeless."""
+def _first_failure(row: Row) -> TableEntry:
+    """Returns the first string that the member with the largest n gets wrong, abbreviated, at the strictest margin that
+    a network can meet: 0 for M_det, 0.005 for M_cat."""
     best = max(row.finished(row.factors[0]), key=lambda result: result.measures.get("largest_n", 0))
     measures = {score["measure"] for score in best.detail.get("scores", ())}
     epsilon, measure = (0.0, "M_det") if "M_det" in measures else (0.005, "M_cat")
     for score in best.detail.get("scores", ()):
         if (score["measure"], score["epsilon"]) == (measure, epsilon):
             return abbreviated(score["first_failure"])
-    return "–"
+    return TableCell()
 
 
-def abbreviated(string: str | None, most: int = 20) -> str:
-    """A string in short.
+def abbreviated(string: str | Sequence[str] | None, most: int = 20) -> str:
+    """Returns a short form of a string.
 
     >>> abbreviated("aaabbb"), abbreviated("(())()" * 10), abbreviated(None)
     ('a^3 b^3', '(())()(())()(())()((…', 'none')
@@ -253,6 +279,9 @@ def abbreviated(string: str | None, most: int = 20) -> str:
     """
     if not string:
         return "none" if string is None else "empty"
+    if not isinstance(string, str):  # symbols of several characters
+        text = spell(string, most)
+        return text if len(text) <= 4 * most else text[: 4 * most] + "…"
     runs = [f"{letter}^{len(list(run))}" for letter, run in itertools.groupby(string)]
     if string.isalpha() or (len(string) > most and len(runs) == 2):
         return " ".join(runs)

@@ -1,44 +1,47 @@
-"""The figures of Delétang et al. (2023), with every member in the place of the best alone."""
+"""The figures of Delétang et al. (2023), with every member and not only the best."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from humboldt.report.figures import FAMILY, MODEL, AnyFigure, Axis, Figure, Kind
 from humboldt.report.words import counted
-from humboldt.suites.cells import Cell, Glance
+from humboldt.suites import catalogue
+from humboldt.suites.cells import Cell, OverviewEntry
 from humboldt.suites.chomsky.tables import SOLVED, is_solved, measured, scores
 from humboldt.suites.plots import best_and_band, cloud, member_rows, named
 
 if TYPE_CHECKING:
-    from humboldt.suites.chomsky import Chomsky
+    from humboldt.suites.chomsky.suite import Chomsky
 
 PERCENT = (0.0, 100.0)
 ACCURACY = "Accuracy, percent"
 
 
-def glance(cells: Sequence[Cell]) -> Glance | None:
-    """How many tasks some member solves."""
-    best = {cell.task: found[0].spread.best for cell in cells if (found := measured(cell))}
+def glance(cells: Sequence[Cell]) -> OverviewEntry | None:
+    """Counts the tasks that some member solves."""
+    best = {cell.task: values[0].spread.best for cell in cells if (values := measured(cell))}
     if not best:
         return None
     solved, members = sum(map(is_solved, best.values())), sorted({len(cell.finished("score")) for cell in cells} - {0})
     about = f"{solved} of {counted(len(best), 'task')} solved (best of {counted(members, 'member')} at {SOLVED:.0f}%)"
     bars = tuple((f"{task}: {value:.1f}%", value / 100) for task, value in best.items())
-    return Glance(f"{solved}/{len(best)} solved", about, bars)
+    return OverviewEntry(text=f"{solved}/{len(best)} solved", about=about, bars=bars)
 
 
 def figures(suite: "Chomsky", cells: Sequence[Cell]) -> list[AnyFigure]:
-    """Accuracy by length; the scores of all members; by positional encoding."""
+    """Returns accuracy by length, the scores of all members, and scores by positional encoding."""
     cells = [cell for cell in cells if measured(cell)]
-    found = [_lengths(suite, cells), _members(suite, cells), _positions(suite, cells)]
-    return [figure for figure in found if figure is not None]
+    candidates = [_lengths(suite, cells), _members(suite, cells), _positions(suite, cells)]
+    return [figure for figure in candidates if figure is not None]
 
 
 def _lengths(suite: "Chomsky", cells: Sequence[Cell]) -> Figure | None:
     rows: list[dict[str, Any]] = []
     for cell in cells:
+        shared: dict[tuple[int, ...], tuple[int, ...]] = {}  # nearly all members have the same lengths
         curves = [
-            (score, (curve["lengths"], [100 * value for value in curve["accuracy"]]))
+            (score, (shared.setdefault(at := tuple(curve["lengths"]), at), [100 * v for v in curve["accuracy"]]))
             for score, _, result in scores(cell)
             if (curve := result.detail.get("accuracy_per_length"))
         ]
@@ -70,7 +73,9 @@ def _place(cell: Cell) -> str:
 
 
 def _members(suite: "Chomsky", cells: Sequence[Cell]) -> Figure | None:
-    rows = [row for cell in cells for found in measured(cell) for row in member_rows(suite, cell, found, _place(cell))]
+    rows = [
+        row for cell in cells for values in measured(cell) for row in member_rows(suite, cell, values, _place(cell))
+    ]
     about = "One point for each trained member. Tables show the highest one; here is what it was chosen from."
     rules = ((SOLVED, "solved"),)
     if not rows:
@@ -79,33 +84,43 @@ def _members(suite: "Chomsky", cells: Sequence[Cell]) -> Figure | None:
 
 
 def _positions(suite: "Chomsky", cells: Sequence[Cell]) -> Figure | None:
-    """Models that were trained with several encodings of positions."""
+    """Shows models that were trained with several positional encodings."""
     rows: list[dict[str, Any]] = []
     for cell in cells:
         values = [(training.setting["model"].get("positions"), score) for score, training, _ in scores(cell)]
         if len({positions for positions, _ in values if positions}) > 1:
-            about = {FAMILY: suite.family(cell.model), "place": _place(cell)}
+            about = {FAMILY: catalogue.family(suite, cell.model), "place": _place(cell)}
             rows += [{**about, MODEL: str(positions), "value": round(score, 3)} for positions, score in values]
     if not rows:
         return None
     about = "One point for each trained member. The paper's Figure B.7 has the best of each by length."
     figure = cloud("positions", rows, title="By positional encoding", about=about, y=ACCURACY, domain=PERCENT)
-    return Figure(**{**vars(figure), "colour_title": "Positions"})
+    return dataclasses.replace(figure, colour_title="Positions")
 
 
 def across(suite: "Chomsky", cells: Sequence[Cell]) -> list[AnyFigure]:
-    """Cells of all headings: those of a task and model that differ in the lengths of training alone, side by side."""
+    """Compares cells of all headings that differ only in the lengths of training."""
     groups: dict[tuple[str, str, str], dict[int, list[float]]] = {}
     for cell in cells:
         others = [change for change in cell.heading.changes if change[0] not in ("train_lengths", "test_lengths")]
-        key = suite.contender(cell.model).title, suite.family(cell.model), f"{_place(cell)}, {cell.heading.preset}"
+        key = (
+            catalogue.contender(suite, cell.model).title,
+            catalogue.family(suite, cell.model),
+            f"{_place(cell)}, {cell.heading.preset}",
+        )
         for score, training, _ in scores(cell):
             place = key[0], key[1], ", ".join([key[2], *(f"{name}={value}" for name, value in others)])
             groups.setdefault(place, {}).setdefault(training.setting["train_lengths"][1], []).append(score)
     rows = [
         {
-            **{MODEL: model, FAMILY: family, "task": task, "x": last, "best": round(max(values), 3)},
-            **{"low": round(min(values), 3), "high": round(max(values), 3), "members": len(values)},
+            MODEL: model,
+            FAMILY: family,
+            "task": task,
+            "x": last,
+            "best": round(max(values), 3),
+            "low": round(min(values), 3),
+            "high": round(max(values), 3),
+            "members": len(values),
         }
         for (model, family, task), by_range in groups.items()
         if len(by_range) > 1

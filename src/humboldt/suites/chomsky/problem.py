@@ -1,13 +1,14 @@
-"""Strings of a Chomsky task as a learner reads them: in training and in the test. NumPy only."""
+"""Training and test strings of a Chomsky task as batches. NumPy only."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from humboldt.errors import UsageError
-from humboldt.languages import Batch, Pairs, ProblemKind, frame_transduction
-from humboldt.languages.chomsky._base import AbstractTransduction
+from humboldt.languages import Batch, Pairs, ProblemKind, frame_steps, frame_transduction
+from humboldt.languages.chomsky.base import AbstractTransduction
 from humboldt.suites.capabilities import WrongString
 from humboldt.suites.chomsky.protocol import LengthGeneralisation
 from humboldt.training.base import AbstractProblem
@@ -17,7 +18,11 @@ TEST_ROWS = 512  # strings per test batch at most: enough to fill a CPU, few eno
 
 
 class Transduction(AbstractProblem):
-    """Input, then `∅`s at which a model answers; every training batch has one length and fresh strings."""
+    """Input, then `∅` symbols at which a model answers; every training batch has one length and fresh strings.
+
+    With `mixed_lengths`, every string of a batch has a length of its own. With `answer_at="last"`, a model answers at
+    the last symbol of the input.
+    """
 
     kind = ProblemKind.TRANSDUCTION
 
@@ -26,7 +31,7 @@ class Transduction(AbstractProblem):
         self.batch_size = protocol.batch_size
         self.symbols = task.input_alphabet.symbols
         inputs, outputs = len(task.input_alphabet), len(task.output_alphabet)
-        # A model that hears its answers needs ids for them.
+        # A model that reads its own answers needs ids for them.
         self.num_symbols = max(inputs, outputs) if protocol.autoregressive else inputs
         self.input_size = self.num_symbols + 1 + (protocol.computation_tokens > 0)
         self.output_size = outputs
@@ -39,21 +44,28 @@ class Transduction(AbstractProblem):
     def batch(self, step: int) -> Batch:
         rng = np.random.default_rng((self.protocol.data_seed, step))
         first, last = self.lengths
+        if self.protocol.mixed_lengths:
+            lengths, counts = np.unique(rng.integers(first, last + 1, self.protocol.batch_size), return_counts=True)
+            drawn = [self.task.sample(rng, int(n), int(length)) for length, n in zip(lengths, counts, strict=True)]
+            return self.frame(Pairs.concatenate(drawn), count_padding=self.protocol.train_padding)
         return self._drawn(rng, int(rng.integers(first, last + 1)), self.protocol.batch_size)
 
     def frame(self, pairs: Pairs, *, count_padding: bool = False) -> Batch:
-        """Strings as the model reads them."""
+        """Returns strings as a batch that the model reads."""
+        if self.task.answers_at_every_step:
+            return frame_steps(pairs)
         return frame_transduction(
             pairs,
             self.num_symbols,
             computation_tokens=self.protocol.computation_tokens,
             autoregressive=self.protocol.autoregressive,
             count_padding=count_padding,
+            answer_at_last=self.protocol.answer_at == "last",
         )
 
     def framed(self, symbols: Sequence[str]) -> Batch:
         ids = self.task.input_alphabet.encode(symbols)
-        # How many answers are asked for depends on the length alone: any string of this length tells.
+        # The number of answers depends on the length alone, so any string of this length gives it.
         like = self.task.sample(np.random.default_rng(0), 1, len(ids))
         return self.frame(replace(like, inputs=ids[None], targets=np.zeros_like(like.targets)), count_padding=True)
 
@@ -61,15 +73,15 @@ class Transduction(AbstractProblem):
         return self.frame(self.task.sample(rng, size, length), count_padding=self.protocol.train_padding)
 
     def test_pairs(self) -> Iterator[tuple[int, Pairs]]:
-        """The test strings, length by length."""
+        """Yields each scored length with its test strings."""
         for length in self.protocol.scored_lengths():
             rng = np.random.default_rng((self.protocol.test_seed, length))
             yield length, self.task.sample(rng, self.protocol.strings_per_length, length)
 
     def test_batches(self) -> Iterator[tuple[np.ndarray, np.ndarray, Batch]]:
-        """Batches of the test strings, with the length and the number of target symbols of each row.
+        """Yields the test strings in batches, each after the lengths and target lengths of its rows, shapes `(rows,)`.
 
-        Every batch has the same number of rows; the last is filled with copies, whose length is given as 0.
+        Every batch has the same number of rows; the last is filled with copies, whose length is 0.
         """
         num_rows = min(TEST_ROWS, len(self.protocol.scored_lengths()) * self.protocol.strings_per_length)
         rows: list[tuple[int, Pairs]] = []
@@ -96,7 +108,7 @@ class Transduction(AbstractProblem):
 
 
 def shortest_wrong(problem: Transduction, correct: Callable[[Batch], np.ndarray]) -> WrongString:
-    """The shortest string that a member gets wrong. `correct` says how many symbols of each row are right."""
+    """Finds the shortest string that a member gets wrong. `correct` counts the correct symbols of each row."""
     first, last = problem.lengths
     longest = problem.protocol.test_lengths[1]
     beyond = [min(longest, last + step) for step in (1, 2, 3, 5, 8, 12, 20, 30, 45, 60)]
@@ -117,8 +129,17 @@ def shortest_wrong(problem: Transduction, correct: Callable[[Batch], np.ndarray]
     return WrongString(None, f"{STRINGS_TRIED} strings of each of {sum(map(len, groups))} lengths up to {longest}")
 
 
+def check_framing(task: AbstractTransduction, protocol: LengthGeneralisation) -> None:
+    """Raises a usage error if a model would be told answers that it has not given, or could not wait for them."""
+    if task.answers_at_every_step and protocol.autoregressive:
+        raise UsageError(
+            "autoregressive=true: with answers=every a model answers where it reads, and is not told its answers. Use "
+            "autoregressive=false."
+        )
+
+
 def training_lengths(task: AbstractTransduction, protocol: LengthGeneralisation) -> tuple[int, int]:
-    """First and last length that is trained on: a length that is too short for a task is never drawn."""
+    """Returns the first and last length in training; lengths that are too short for the task are never drawn."""
     first, last = protocol.train_lengths
     if task.shortest > last:
         raise UsageError(
@@ -126,3 +147,30 @@ def training_lengths(task: AbstractTransduction, protocol: LengthGeneralisation)
             f"Use train_lengths={first},{max(task.shortest, 40)}."
         )
     return max(first, task.shortest), last
+
+
+def check_positions(task: AbstractTransduction, protocol: LengthGeneralisation, model: Any) -> None:
+    """Raises a `UsageError` if a test string has more tokens than the model's positions are defined for."""
+    most = model.most_positions() if hasattr(model, "most_positions") else None
+    if most is None:
+        return
+    problem, longest = Transduction(task, protocol), protocol.test_lengths[1]
+    tokens = problem.frame(task.sample(np.random.default_rng(0), 1, longest)).time
+    if tokens > most:
+        raise UsageError(
+            f"positions={model.positions}: a test string of length {longest:,} has {tokens:,} tokens with its answer, "
+            f"but there are {most:,} places. Use num_places={tokens}, or test_lengths with shorter strings."
+        )
+
+
+def check_answers(task: AbstractTransduction, protocol: LengthGeneralisation) -> None:
+    """Raises a `UsageError` if an answer at the last input symbol does not fit the task or the protocol."""
+    if protocol.answer_at == "mark":
+        return
+    longest = task.sample(np.random.default_rng(0), 1, max(task.shortest, 8)).targets.shape[1]
+    if longest > 1 or protocol.autoregressive or protocol.computation_tokens:
+        raise UsageError(
+            "answer_at=last: the last symbol of the input has room for one answer, but this task has "
+            f"{longest} with autoregressive={str(protocol.autoregressive).lower()} and "
+            f"computation_tokens={protocol.computation_tokens}. Use answer_at=mark."
+        )

@@ -1,4 +1,4 @@
-"""The setting of *Neural networks and the Chomsky hierarchy*: its numbers, its contenders, its presets."""
+"""Settings, contenders and presets of *Neural networks and the Chomsky hierarchy*."""
 
 from types import MappingProxyType
 from typing import Literal
@@ -7,7 +7,10 @@ import numpy as np
 
 from humboldt.errors import UsageError
 from humboldt.settings import Role, setting, settings
+from humboldt.suites.bench import bench_presets
+from humboldt.suites.chomsky.other_papers import OTHER_PAPERS
 from humboldt.suites.experiments import Contender, Preset
+from humboldt.training.base import Recipe, Schedule, warm_up
 
 
 @settings
@@ -34,9 +37,12 @@ class LengthGeneralisation:
     computation_tokens: int = setting(
         0, "empty steps after the input, as a multiple of its length", "appendix A.4", least=0, most=100
     )
-    autoregressive: bool = setting(False, "whether a model is told its previous answers", "appendix B.7")
+    autoregressive: bool = setting(False, "whether a model reads its previous answers", "appendix B.7")
     gradient_clip: float | None = setting(
         1.0, "largest norm of a gradient", "released code; the paper is silent", above=0
+    )
+    warm_up: int | None = setting(
+        None, "steps of rising learning rate, after which it stays", "the paper has none", least=1, added_later=True
     )
     precision: Literal["float32", "bfloat16"] = setting("float32", "of the network in training", "released code")
     strings_per_length: int = setting(
@@ -61,15 +67,52 @@ class LengthGeneralisation:
         added_later=True,
     )
 
+    shared_length: bool = setting(
+        False,
+        "whether the last length in training may also be the first in the test, as where both ranges end at 40",
+        "the papers of the presets xlstm, state_tracking and slices",
+        role=Role.EVALUATION,
+        added_later=True,
+    )
+    mixed_lengths: bool = setting(
+        False, "whether every string of a training batch has a length of its own", added_later=True
+    )
+    answer_at: Literal["mark", "last"] = setting(
+        "mark", "where an answer is read: at marks after the input, or at its last symbol", added_later=True
+    )
+    optimiser: Literal["adam", "adamw"] = setting("adam", "optimiser", "appendix A.4", added_later=True)
+    weight_decay: float = setting(0.01, "weight decay of AdamW", least=0, added_later=True)
+    second_beta: float = setting(
+        0.999, "decay of the second moment of the optimiser", "released code", least=0, most=1, added_later=True
+    )
+    schedule: Literal["none", "cosine"] = setting(
+        "none",
+        "cosine: warm-up (without warm_up, over a tenth of the steps), then half a cosine down to 0",
+        added_later=True,
+    )
+
+    def recipe(self) -> Recipe:
+        """Returns optimiser, schedule and number of steps."""
+        cosine = Schedule(self.warm_up or max(1, self.steps // 10), decay="cosine", last=self.steps)
+        return Recipe(
+            steps=self.steps,
+            optimiser=self.optimiser,
+            betas=(0.9, self.second_beta),
+            weight_decay=self.weight_decay,
+            gradient_clip=self.gradient_clip,
+            precision=self.precision,
+            schedule=cosine if self.schedule == "cosine" else warm_up(self.warm_up),
+        )
+
     def check(self) -> None:
-        """Relations between settings."""
+        """Checks relations between settings."""
         for name in ("train_lengths", "test_lengths"):
             first, last = getattr(self, name)
             if first > last:
                 raise UsageError(
                     f"{name} {(first, last)} is not a range. Give the first and the last length, e.g. 1,40."
                 )
-        if self.test_lengths[0] <= self.train_lengths[1]:
+        if self.test_lengths[0] <= self.train_lengths[1] - self.shared_length:
             raise UsageError(
                 f"test_lengths {self.test_lengths} overlap train_lengths {self.train_lengths}. The score must use "
                 f"only lengths that are not in training. Use test_lengths={self.train_lengths[1] + 1},"
@@ -77,12 +120,13 @@ class LengthGeneralisation:
             )
 
     def scored_lengths(self) -> list[int]:
-        """The lengths whose accuracies are averaged, in order, first and last of the range among them."""
+        """Returns the lengths whose accuracies are averaged, in order; the first and last test length are included."""
         first, last = self.test_lengths
         count = min(self.num_test_lengths, last - first + 1)
         return sorted({round(x) for x in np.linspace(first, last, count)}) if count > 1 else [last]
 
 
+BENCH_TEST_SEED = 2  # the test strings of `humboldt bench` are not those of other presets
 POSITIONS = ("none", "sin_cos", "rope", "alibi", "relative")
 CONTENDERS = MappingProxyType(
     {
@@ -116,7 +160,7 @@ PRESETS = MappingProxyType(
     {
         "quick": Preset(
             "quick",
-            "who succeeds and who fails, in about seven minutes on a 2-core laptop",
+            "which models succeed and which fail, in about seven minutes on a 2-core laptop",
             changes={
                 "steps": 4000,
                 "batch_size": 32,
@@ -143,5 +187,22 @@ PRESETS = MappingProxyType(
             sweeps={},
         ),
         "paper": Preset("paper", "exactly the paper's setting"),
+        **OTHER_PAPERS,
+        **bench_presets(
+            quick={
+                **{"steps": 3000, "batch_size": 32, "warm_up": 150, "learning_rates": (3e-3,), "seeds": 3},
+                **{"strings_per_length": 32, "num_test_lengths": 24, "test_seed": BENCH_TEST_SEED},
+            },
+            quick_tasks=(
+                *("even_pairs", "parity_check", "cycle_navigation"),
+                *("reverse_string", "stack_manipulation"),
+                *("odds_first", "bucket_sort"),
+            ),
+            standard={
+                **{"steps": 20_000, "warm_up": 1000, "learning_rates": (5e-4, 1e-3, 3e-3), "seeds": 7},
+                **{"strings_per_length": 128, "num_test_lengths": 92, "test_seed": BENCH_TEST_SEED},
+            },
+            standard_tasks=TASKS,
+        ),
     }
 )

@@ -1,21 +1,25 @@
-"""The tables of Delétang et al. (2023), ours beside theirs."""
+"""The tables of Delétang et al. (2023), with our numbers beside the paper's."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from humboldt import published
-from humboldt.identity import Training
+from humboldt.core.identity import Evaluation, Training
+from humboldt.core.results import Result
 from humboldt.languages import tasks
-from humboldt.languages.chomsky._base import AbstractTransduction
+from humboldt.languages.chomsky.base import AbstractTransduction
 from humboldt.measures.accuracy import Summary, summarise
-from humboldt.report.tables import Missing, Number, Record, Table
+from humboldt.report.tables import MissingCell, Record, Table, TableCell, TableEntry
 from humboldt.report.words import counted
-from humboldt.results import Result
-from humboldt.suites.cells import Cell, Heading, Measured
+from humboldt.suites import catalogue, resolving
+from humboldt.suites.cells import Cell, MeasureValues, SettingGroup
+from humboldt.suites.chomsky.beside import beside_other_papers
+from humboldt.suites.chomsky.floors import floor_of
+from humboldt.suites.chomsky.other_papers import OTHER_PAPERS
 
 if TYPE_CHECKING:
-    from humboldt.suites.chomsky import Chomsky
+    from humboldt.suites.chomsky.suite import Chomsky
 
 SOLVED = 90.0  # percent; section 4
 SCORE = "score"
@@ -23,8 +27,8 @@ SCORE = "score"
 
 @dataclass(frozen=True)
 class PrintedTables:
-    """One pair of the paper's tables: maxima, and means with deviations. Models that are not in any stand in the first
-    pair that has their form."""
+    """One pair of the paper's tables: maxima, and means with deviations. Models that are in no table of the paper are
+    shown in the first pair of their form, autoregressive or not."""
 
     maxima: str
     means: str
@@ -40,30 +44,30 @@ PRINTED = (
 
 
 def scores(cell: Cell) -> list[tuple[float, Training, Result]]:
-    """Percent, training and result of every member that has a score."""
+    """Returns percent, training and result of every member that has a score."""
     return [(100 * value, training, result) for value, training, result in cell.finished(SCORE)]
 
 
 def best(cell: Cell) -> tuple[float, Training, Result]:
-    """The member that the table shows."""
-    return max(scores(cell), key=lambda found: found[0])
+    """Returns the member that the table shows."""
+    return max(scores(cell), key=lambda scored: scored[0])
 
 
 def over_all(cell: Cell) -> Summary | None:
-    """Over all members of all trainings."""
+    """Summarises all members of all trainings; `None` if none has a score."""
     values = [score for score, _, _ in scores(cell)]
     return summarise(values) if values else None
 
 
 def over_seeds(cell: Cell) -> Summary:
-    """Over the seeds that share settings and learning rate with the best member: what the paper's means are over."""
+    """Summarises the seeds with the settings and learning rate of the best member, as the paper's means do."""
     _, training, result = best(cell)
-    rate = result.member.get("learning_rate")  # of a model that was trained elsewhere, it is not known
+    rate = result.member.get("learning_rate")  # not known for models from outside
     return summarise([s for s, t, r in scores(cell) if t is training and r.member.get("learning_rate") == rate])
 
 
 def records(cell: Cell) -> list[Record]:
-    """Flat records: best, mean and deviation over all members, and over the seeds of the best setting."""
+    """Returns flat records: best, mean and deviation over all members, and over the seeds of the best setting."""
     summary = over_all(cell)
     if summary is None:
         return []
@@ -77,15 +81,22 @@ def records(cell: Cell) -> list[Record]:
     )
     return [
         Record(
-            *("chomsky", cell.task, cell.model, setting_of(cell), SCORE, statistic, value, members),
-            printed_value(cell, beside) if beside else None,
+            suite="chomsky",
+            task=cell.task,
+            model=cell.model,
+            setting=setting_of(cell),
+            measure=SCORE,
+            statistic=statistic,
+            value=value,
+            members=members,
+            published=printed_value(cell, printed) if printed else None,
         )
-        for statistic, value, members, beside in rows
+        for statistic, value, members, printed in rows
     ]
 
 
 def setting_of(cell: Cell) -> str:
-    """Heading and form of a cell, as its records have them."""
+    """Returns heading and form of a cell, as in its records."""
     autoregressive, at_scale = cell.place
     form = ["autoregressive" if autoregressive else ""]
     if at_scale:
@@ -93,11 +104,21 @@ def setting_of(cell: Cell) -> str:
     return " ".join(filter(None, [str(cell.heading), *form]))
 
 
-def measured(cell: Cell) -> list[Measured]:
-    """The scores of all members, of which the paper prints the best."""
+def measured(cell: Cell) -> list[MeasureValues]:
+    """Returns the scores of all members; the paper prints the best."""
     values = tuple(score for score, _, _ in scores(cell))
-    about = SCORE, setting_of(cell), values, is_solved, printed_value(cell, "max")
-    return [Measured(*about, scale=100.0)] if values else []
+    if not values:
+        return []
+    return [
+        MeasureValues(
+            measure=SCORE,
+            setting=setting_of(cell),
+            values=values,
+            is_solved=is_solved,
+            published=printed_value(cell, "max"),
+            scale=100.0,
+        )
+    ]
 
 
 def is_solved(percent: float) -> bool:
@@ -106,15 +127,20 @@ def is_solved(percent: float) -> bool:
 
 
 def printed_value(cell: Cell, statistic: str, table: str | None = None) -> float | None:
-    """The paper's number for a cell: from the table of scaling if the cell belongs there."""
+    """Returns the paper's number for a cell, from the table of scaling if the cell belongs there.
+
+    Cells with the setting of another paper have none: see `beside`.
+    """
+    if cell.heading.preset in OTHER_PAPERS:
+        return None
     autoregressive, at_scale = cell.place
     if at_scale:
         layers, steps = at_scale
         criteria = {"paper_table": "table_b6", "layers": str(layers), "training_steps": str(steps)}
     else:
         if table is None:
-            fitting = (one for one in PRINTED if cell.model in one.models and one.autoregressive == autoregressive)
-            pair = next(fitting, None)
+            pairs = (pair for pair in PRINTED if cell.model in pair.models and pair.autoregressive == autoregressive)
+            pair = next(pairs, None)
             if pair is None:
                 return None
             table = pair.maxima if statistic == "max" else pair.means
@@ -126,7 +152,7 @@ def printed_value(cell: Cell, statistic: str, table: str | None = None) -> float
 
 
 def scale(training: Training) -> tuple[int, int] | None:
-    """Layers and steps, if a training belongs into the table of scaling (appendix B.8) and not into Table 2."""
+    """Returns layers and steps, if a training belongs to the table of scaling (appendix B.8) and not to Table 2."""
     if training.model != "transformer_encoder" or training.setting["model"].get("positions") != "relative":
         return None
     scale = training.setting["model"]["num_layers"], training.setting["steps"]
@@ -134,14 +160,27 @@ def scale(training: Training) -> tuple[int, int] | None:
     return scale if scale in printed and scale != (5, 1_000_000) else None
 
 
-def layout(suite: "Chomsky", heading: Heading, cells: Sequence[Cell]) -> list[Table]:
-    """All tables that the cells have something for."""
+def place(training: Training, evaluation: Evaluation) -> tuple[Any, ...]:
+    """Returns whether models read their own answers, and layers and steps if Table B.6 has them."""
+    del evaluation
+    return training.setting.get("autoregressive", False), scale(training) or ()
+
+
+def shown_of(training: Training) -> tuple[str, ...]:
+    """Returns the settings that the table of sizes shows."""
+    return ("num_layers", "steps", "positions") if scale(training) else ()
+
+
+def layout(suite: "Chomsky", heading: SettingGroup, cells: Sequence[Cell]) -> list[Table]:
+    """Returns all tables for which there are cells."""
+    if heading.preset in OTHER_PAPERS:
+        return beside_other_papers(suite, heading, cells)
     all_tables = []
     plain = [cell for cell in cells if not cell.place[1]]
     printed = {name for pair in PRINTED for name in pair.models}
     for pair in PRINTED:
         fitting = [cell for cell in plain if cell.place[0] == pair.autoregressive]
-        is_first = pair is next(one for one in PRINTED if one.autoregressive == pair.autoregressive)
+        is_first = pair is next(p for p in PRINTED if p.autoregressive == pair.autoregressive)
         wanted = [cell for cell in fitting if cell.model in pair.models or (is_first and cell.model not in printed)]
         if pair.maxima == "table_b2" and {cell.model for cell in wanted} <= {"stack_rnn"}:
             continue  # it repeats the Stack-RNN for comparison only
@@ -151,45 +190,48 @@ def layout(suite: "Chomsky", heading: Heading, cells: Sequence[Cell]) -> list[Ta
     return all_tables
 
 
-def _pair(suite: "Chomsky", heading: Heading, cells: Sequence[Cell], printed: PrintedTables) -> list[Table]:
-    """The best members, and mean and deviation over the seeds that share the best one's settings."""
+def _pair(suite: "Chomsky", heading: SettingGroup, cells: Sequence[Cell], printed: PrintedTables) -> list[Table]:
+    """Returns a table of the best members, and one of mean and deviation over the seeds with the best settings."""
     by_place = {(cell.task, cell.model): cell for cell in cells}
     models = sorted(dict.fromkeys(cell.model for cell in cells), key=lambda name: _column(printed, name))
-    titles = {name: suite.contender(name).title for name in models}
-    columns = ("Level", "Task", "Chance", *(column for name in models for column in (titles[name], "paper")))
+    titles = {name: catalogue.contender(suite, name).title for name in models}
+    protocol = resolving.resolve(suite, cells[0].scores[0].training, cells[0].scores[0].evaluation).protocol
+    columns = ("Level", "Task", "Chance", "Floor", *(each for name in models for each in (titles[name], "paper")))
     best_rows, mean_rows, remarks, members, seeds = [], [], [], set(), set()
     for task in dict.fromkeys(cell.task for cell in cells):
-        language: AbstractTransduction = tasks.get(f"chomsky/{task}")()  # pyright: ignore[reportAssignmentType]
-        head = [language.level.value, task, f"{100 * language.chance:.0f}"]
+        language = tasks.get(f"chomsky/{task}")()
+        is_known = isinstance(language, AbstractTransduction)  # not if it is from a file that is not here
+        floor = floor_of(task, protocol)
+        chance = 100 * language.chance if is_known else None
+        guesses = (chance, ".0f"), (None if floor is None else 100 * floor, ".1f")
+        level = language.level.value if is_known else ""
+        head: list[TableEntry] = [level, task, *(TableCell(value=v, form=form) for v, form in guesses)]
         best_row, mean_row = [*head], [*head]
         for name in models:
             cell = by_place.get((task, name))
             summary = cell and over_all(cell)
             if cell is None or summary is None:
-                nothing = Missing("–", task=task, model=name) if cell is None else cell.without_score()
-                best_row += [nothing, "–"]
-                mean_row += ["–", "–"]
+                empty = MissingCell(task, name) if cell is None else cell.without_score()
+                best_row += [empty, TableCell()]
+                mean_row += [TableCell(), TableCell()]
                 continue
             seeds_of_best = over_seeds(cell)
             members.add(summary.members)
             seeds.add(seeds_of_best.members)
             theirs = printed_value(cell, "max", printed.maxima)
-            best_row += [_best(cell, summary, theirs), _text(theirs)]
-            deviation = f" ± {seeds_of_best.std:.1f}" if seeds_of_best.members > 1 else ""
-            mean, beside = seeds_of_best.mean, printed_value(cell, "mean", printed.means)
-            text = f"{mean:.1f}{deviation}"
-            mean_row.append(Number(text, cell=cell.key, value=mean, published=beside, scale=100.0))
-            mean_row.append(_printed_mean(cell, printed.means))
+            best_row += [_best(cell, summary, theirs), TableCell(value=theirs, form=".1f")]
+            mean_row += [_mean(cell, seeds_of_best, printed.means), _printed_mean(cell, printed.means)]
             swept = " ".join(f"{key}={value}" for key, value in cell.swept(best(cell)[1]).items())
             if swept:
                 remarks.append(f"{task} {titles[name]}: {swept}")
         best_rows.append(tuple(best_row))
         mean_rows.append(tuple(mean_row))
     title = f"chomsky, {heading}{', autoregressive' if printed.autoregressive else ''}"
-    protocol = suite.restore(cells[0].scores[0].training, cells[0].scores[0].evaluation).protocol
     first, last = protocol.test_lengths
     measured = f"Per-sequence accuracy in percent, averaged over {len(protocol.scored_lengths())} lengths in "
     notes = [f"{measured}{first}..{last}."]
+    if any(floor_of(cell.task, protocol) is not None for cell in cells):
+        notes.append("Floor: the best answers from length and position alone.")
     if remarks:
         notes.insert(0, f"Best settings: {'; '.join(remarks)}.")
     if members:
@@ -203,7 +245,7 @@ def _pair(suite: "Chomsky", heading: Heading, cells: Sequence[Cell], printed: Pr
 
 
 def _column(printed: PrintedTables, model: str) -> tuple[int, str]:
-    """The paper's order, then others by name."""
+    """Returns the sort key of a column: the paper's order, then others by name."""
     return (printed.models.index(model), "") if model in printed.models else (len(printed.models), model)
 
 
@@ -211,35 +253,50 @@ def _number(table: str) -> str:
     return f"Table {table.removeprefix('table_').upper()}"
 
 
-def _scaling(heading: Heading, cells: Sequence[Cell]) -> list[Table]:
-    """Table B.6: a row per task, a column per number of layers and of steps."""
+def _scaling(heading: SettingGroup, cells: Sequence[Cell]) -> list[Table]:
+    """Returns Table B.6: a row per task, a column per number of layers and of steps."""
     if not cells:
         return []
     scales = sorted({cell.place[1] for cell in cells})
     columns = ["Task", *(c for layers, steps in scales for c in (f"{layers} layers, {steps:,} steps", "paper"))]
     rows = []
     for task in dict.fromkeys(cell.task for cell in cells):
-        row: list[Any] = [task]
+        row: list[TableEntry] = [task]
         for at_scale in scales:
             cell = next((c for c in cells if c.task == task and c.place[1] == at_scale), None)
             summary = cell and over_all(cell)
             theirs = printed_value(cell, "max") if cell else None
-            row += [_best(cell, summary, theirs) if cell and summary else "–", _text(theirs)]
+            row.append(_best(cell, summary, theirs) if cell and summary else TableCell())
+            row.append(TableCell(value=theirs, form=".1f"))
         rows.append(tuple(row))
     note = f"Transformer encoder, relative positions; best member, * solved (>= {SOLVED:.0f}). Paper: Table B6."
     return [Table(f"chomsky, {heading}, scaling", tuple(columns), tuple(rows), (note,))]
 
 
-def _best(cell: Cell, summary: Summary, published: float | None) -> Number:
+def _best(cell: Cell, summary: Summary, published: float | None) -> TableCell:
     solved = is_solved(summary.max)
-    text = f"{summary.max:.1f}{'*' if solved else ' '}"
-    return Number(text, cell=cell.key, value=summary.max, published=published, scale=100.0, is_solved=solved)
+    return TableCell(
+        value=summary.max,
+        form=".1f",
+        mark="*" if solved else " ",
+        cell=cell.key,
+        published=published,
+        scale=100.0,
+        is_solved=solved,
+    )
 
 
-def _text(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1f}"
+def _mean(cell: Cell, seeds: Summary, table: str) -> TableCell:
+    return TableCell(
+        value=seeds.mean,
+        form=".1f",
+        deviation=seeds.std if seeds.members > 1 else None,
+        cell=cell.key,
+        published=printed_value(cell, "mean", table),
+        scale=100.0,
+    )
 
 
-def _printed_mean(cell: Cell, table: str) -> str:
+def _printed_mean(cell: Cell, table: str) -> TableCell:
     mean, std = (printed_value(cell, statistic, table) for statistic in ("mean", "std"))
-    return "–" if mean is None or std is None else f"{mean:.1f} ± {std:.1f}"
+    return TableCell() if mean is None or std is None else TableCell(value=mean, form=".1f", deviation=std)

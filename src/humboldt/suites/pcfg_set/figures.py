@@ -4,49 +4,58 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from humboldt.report.figures import AnyFigure, Axis, Figure, Kind
-from humboldt.suites.cells import Cell, Glance
-from humboldt.suites.pcfg_set.records import main_measure, measured, measures_of, results, test_of, values_of
+from humboldt.suites.cells import Cell, OverviewEntry
+from humboldt.suites.pcfg_set.records import (
+    main_measure,
+    measured,
+    measures_of,
+    results,
+    single_function,
+    single_functions,
+    test_of,
+    values_of,
+)
 from humboldt.suites.plots import cloud, mean_and_interval, member_rows, named
 
 if TYPE_CHECKING:
-    from humboldt.suites.pcfg_set import PcfgSet
+    from humboldt.suites.pcfg_set.suite import PcfgSet
 
 SHARE = (0.0, 1.0)
 SIZES = {"depth": "Depth", "length": "Length", "num_functions": "Number of functions"}
 
 
-def glance(cells: Sequence[Cell]) -> Glance | None:
-    """Task accuracy, and the other tests as bars."""
-    means = {test_of(cell): found[0].spread.mean for cell in cells if (found := measures_of(cell))}
+def glance(cells: Sequence[Cell]) -> OverviewEntry | None:
+    """Returns task accuracy as the headline, and all tests as bars."""
+    means = {test_of(cell): values[0].spread.mean for cell in cells if (values := measures_of(cell))}
     if not means:
         return None
     bars = tuple((f"{test}: {value:.2f}", value) for test, value in means.items())
     first = "task_accuracy" if "task_accuracy" in means else next(iter(means))
     listed = ", ".join(f"{test} {value:.2f}" for test, value in means.items())
-    return Glance(f"{means[first]:.2f} {first.replace('_', ' ')}", f"Means: {listed}", bars)
+    return OverviewEntry(text=f"{means[first]:.2f} {first.replace('_', ' ')}", about=f"Means: {listed}", bars=bars)
 
 
 def figures(suite: "PcfgSet", cells: Sequence[Cell]) -> list[AnyFigure]:
-    """All that there is something for."""
-    found: list[AnyFigure | None] = [_members(suite, cells)]
-    found += [_sizes(suite, cells, by) for by in SIZES]
-    found += [_functions(suite, cells), _string_lengths(suite, cells), _exceptions(suite, cells)]
-    return [figure for figure in found if figure is not None]
+    """Returns all figures for which there are results."""
+    drawn: list[AnyFigure | None] = [_members(suite, cells)]
+    drawn += [_sizes(suite, cells, by) for by in SIZES]
+    drawn += [_functions(suite, cells), _string_lengths(suite, cells), _exceptions(suite, cells)]
+    return [figure for figure in drawn if figure is not None]
 
 
 def _members(suite: "PcfgSet", cells: Sequence[Cell]) -> Figure | None:
     rows = []
     for cell in cells:
         place = ", ".join([test_of(cell), *(f"{100 * rate:g}%" for rate in cell.place)])
-        for found in measures_of(cell):
-            rows += member_rows(suite, cell, found, place)
+        for values in measures_of(cell):
+            rows += member_rows(suite, cell, values, place)
     if not rows:
         return None
     return cloud("tests", rows, title="Every member in every test", y="Accuracy or consistency", domain=SHARE)
 
 
 def _grouped(cell: Cell, breakdown: str) -> Mapping[int, list[float]]:
-    """The shares of all members for each value of a breakdown."""
+    """Returns the shares of all members for each value of a breakdown."""
     values: dict[int, list[float]] = {}
     for result in results(cell):
         shares: Mapping[str, Any] = result.detail.get("score", {}).get("breakdowns", {}).get(breakdown, {})
@@ -57,7 +66,7 @@ def _grouped(cell: Cell, breakdown: str) -> Mapping[int, list[float]]:
 
 
 def _sizes(suite: "PcfgSet", cells: Sequence[Cell], by: str) -> Figure | None:
-    """Figures 6 and 8: the test set of task accuracy beside that of productivity."""
+    """Returns Figures 6 and 8: the test set of task accuracy beside that of productivity."""
     rows = [
         {**named(suite, cell.model), "task": test_of(cell), **_as_best(row)}
         for cell in cells
@@ -80,8 +89,8 @@ def _sizes(suite: "PcfgSet", cells: Sequence[Cell], by: str) -> Figure | None:
 
 
 def _as_best(row: Mapping[str, Any]) -> dict[str, Any]:
-    found = {"best": row["value"], **{key: value for key, value in row.items() if key != "value"}}
-    return {key: round(value, 4) if isinstance(value, float) else value for key, value in found.items()}
+    columns = {"best": row["value"]} | {key: value for key, value in row.items() if key != "value"}
+    return {key: round(value, 4) if isinstance(value, float) else value for key, value in columns.items()}
 
 
 def _functions(suite: "PcfgSet", cells: Sequence[Cell]) -> Figure | None:
@@ -108,26 +117,31 @@ def _string_lengths(suite: "PcfgSet", cells: Sequence[Cell]) -> Figure | None:
     rows: list[dict[str, Any]] = []
     for cell in cells:
         if test_of(cell) == "string_lengths":
-            names = dict.fromkeys(name for result in results(cell) for name in result.measures)
-            values = {int(name.rpartition("_")[2]): values_of(cell, measured(name)) for name in names}
-            rows += [{**named(suite, cell.model), **_as_best(row)} for row in mean_and_interval(values)]
+            model = named(suite, cell.model)
+            for function, lengths in single_functions(cell).items():
+                values = {length: values_of(cell, single_function(function, length)) for length in lengths}
+                about = {**model, "task": model["model"], "function": function}
+                rows += [{**about, **_as_best(row)} for row in mean_and_interval(values)]
     if not rows:
         return None
     return Figure(
         name="string-lengths",
         title="Single functions on longer strings",
         about="Mean over members; the band is a 95% bootstrap interval of the mean. Shaded: those in training. "
-        "As Figure 10 of the paper, over all functions.",
+        "As Figure 10 of the paper, without the arguments that remove_first and remove_second discard.",
         kind=Kind.LINES,
         rows=tuple(rows),
         x=Axis("x", "Symbols of a string"),
         y=Axis("best", "Sequence accuracy", domain=SHARE),
         shaded=(2, 5, "training"),
+        colour="function",
+        colour_title="Function",
+        panel="task",
     )
 
 
 def _exceptions(suite: "PcfgSet", cells: Sequence[Cell]) -> Figure | None:
-    """Figure 11: what becomes of exceptions, epoch by epoch."""
+    """Returns Figure 11: overgeneralised and memorised exceptions by epoch."""
     rows: list[dict[str, Any]] = []
     for cell in cells:
         if main_measure(cell) != "overgeneralisation":
@@ -148,8 +162,8 @@ def _exceptions(suite: "PcfgSet", cells: Sequence[Cell]) -> Figure | None:
     return Figure(
         name="exceptions",
         title="Exceptions over epochs",
-        about="The share of exceptions that are answered by the rules (overgeneralised) and by heart (memorised): mean "
-        "over members with a 95% bootstrap interval. Figure 11 of the paper.",
+        about="The share of all exceptions that are answered by the rules (overgeneralised) and by heart (memorised): "
+        "mean over members with a 95% bootstrap interval. As Figure 11 of the paper; Table 1 counts primitive ones.",
         kind=Kind.LINES,
         rows=tuple(rows),
         x=Axis("x", "Epoch"),

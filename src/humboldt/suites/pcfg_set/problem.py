@@ -1,4 +1,4 @@
-"""Expressions and their meanings as a learner reads and writes them. NumPy only."""
+"""Expressions and their meanings as batches of tokens. NumPy only."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,25 +9,27 @@ import numpy as np
 
 from humboldt.errors import UsageError
 from humboldt.languages import Batch, ProblemKind
-from humboldt.languages.pcfg_set import Examples
-from humboldt.languages.pcfg_set._test import AbstractTest
+from humboldt.languages.pcfg_set import Examples, num_functions
+from humboldt.languages.pcfg_set.base import AbstractTest
+from humboldt.languages.pcfg_set.task_accuracy import TaskAccuracy
 from humboldt.suites.pcfg_set.buckets import Pair, Ragged, assign, batches_of, choose_buckets
 from humboldt.suites.pcfg_set.protocol import Compositionality
+from humboldt.training.abilities import WritesOutputs, ability
 from humboldt.training.base import AbstractPredictor, AbstractProblem
 
-TEST_ROWS = 256  # of a batch in which members are told the targets
-ASKED_ROWS = 512  # sources of one call for outputs
-FEW_ROWS = 128  # the same where there are few sources: the number of rows is one of two, so that programs are few
-SHUFFLING = 1  # tells the seed of an epoch's order from other seeds
-START = "<s>"  # how the start mark is written, should a model put it out
+TEST_ROWS = 256  # of a batch with teacher forcing
+ASKED_ROWS = 512  # sources in one call for outputs
+FEW_ROWS = 128  # the same for few sources; only two batch sizes exist, so that few programs are compiled
+SHUFFLING = 1  # distinguishes the seed of an epoch's order from other seeds
+START = "<s>"  # text of the start mark, if a model outputs it
 
 
 @dataclass(frozen=True)
 class Vocabulary:
     """Token ids of sources and targets.
 
-    Sources: symbols, a mark for what is no symbol, and with `ends_sources` an end mark, as fairseq has it. Targets:
-    letters, the end mark, and a start mark; fairseq begins with the end mark instead.
+    Sources: symbols, a token for unknown symbols and, with `ends_sources`, an end mark, as in fairseq. Targets:
+    letters, the end mark and a start mark; fairseq starts with the end mark instead.
     """
 
     symbols: tuple[str, ...]
@@ -36,12 +38,12 @@ class Vocabulary:
 
     @property
     def unknown(self) -> int:
-        """The source token for what is no symbol."""
+        """The source token for unknown symbols."""
         return len(self.symbols)
 
     @property
     def input_size(self) -> int:
-        """How many source tokens there are."""
+        """Number of source tokens."""
         return len(self.symbols) + 1 + self.ends_sources
 
     @property
@@ -51,38 +53,38 @@ class Vocabulary:
 
     @property
     def start(self) -> int:
-        """What a model is told first."""
+        """The first token that a decoder reads."""
         return self.end if self.ends_sources else self.end + 1
 
     @property
     def output_size(self) -> int:
-        """How many target tokens there are."""
+        """Number of target tokens."""
         return self.start + 1
 
     def sources(self, texts: Sequence[str]) -> Ragged:
-        """Sources as token ids."""
+        """Returns sources as token ids."""
         ids = {symbol: i for i, symbol in enumerate(self.symbols)}
         ending = [self.unknown + 1] if self.ends_sources else []
         return Ragged.of([[ids.get(token, self.unknown) for token in text.split()] + ending for text in texts])
 
     def targets(self, texts: Sequence[str]) -> Ragged:
-        """Targets as token ids, each with the end mark."""
+        """Returns targets as token ids, each with the end mark."""
         ids = {letter: i for i, letter in enumerate(self.letters)}
         return Ragged.of([[*(ids[letter] for letter in text.split()), self.end] for text in texts])
 
     def texts(self, outputs: np.ndarray) -> list[str]:
-        """Outputs, shape `(count, time)`, as texts: what stands before the end mark."""
+        """Returns outputs, shape `(count, time)`, as texts up to the end mark."""
         words = np.array([*self.letters, "", *([] if self.ends_sources else [START])], object)
         lengths = np.where((outputs == self.end).any(1), (outputs == self.end).argmax(1), outputs.shape[1])
         return [" ".join(row[:n]) for row, n in zip(words[outputs].tolist(), lengths.tolist(), strict=True)]
 
 
 class Expressions(AbstractProblem):
-    """Read an expression, write its meaning.
+    """The problem of reading an expression and writing its meaning.
 
     An epoch holds every training item once. A batch has items of one bucket, so of similar lengths; the toolkits do
-    about the same. The order depends on the data's seed and the epoch. What a last batch lacks is filled with rows that
-    do not count.
+    about the same. The order depends on the data's seed and the epoch. A smaller last batch is filled with rows of
+    weight 0.
     """
 
     kind = ProblemKind.SEQUENCE_TO_SEQUENCE
@@ -103,6 +105,11 @@ class Expressions(AbstractProblem):
                     f"The {name} set of this test is empty: no expression of the corpus belongs to it. Use a larger "
                     "size, or expressions of other sizes (deepest, most_functions)."
                 )
+        if isinstance(task, TaskAccuracy) and not any(num_functions(source) > 1 for source in self.splits.test.sources):
+            raise UsageError(
+                "The test set of localism is empty: no expression of the base test set has two functions or more. Use "
+                "a larger size, or deeper expressions (deepest)."
+            )
         self.batch_size = protocol.batch_size
         self._sources, self._targets = _encoded(task, protocol.data_seed, self.vocabulary)
         if protocol.longest_item is not None:
@@ -127,11 +134,11 @@ class Expressions(AbstractProblem):
 
     @property
     def steps(self) -> int:
-        """Of the whole training."""
+        """Number of steps of the whole training."""
         return self.protocol.epochs * self.steps_per_epoch
 
     def _draw_order(self, epoch: int) -> list[tuple[int, np.ndarray]]:
-        """The batches of an epoch: bucket and items of each."""
+        """Returns the batches of an epoch: bucket and items of each."""
         rng = np.random.default_rng((self.protocol.data_seed, epoch, SHUFFLING))
         items = rng.permutation(len(self._bucket_of))
         batches = [(bucket, items[rows]) for bucket, rows in batches_of(self._bucket_of[items], self.rows)]
@@ -143,44 +150,44 @@ class Expressions(AbstractProblem):
         return _framed(self._sources, self._targets, items, self.batch_size, self.buckets[bucket])
 
     def framed(self, symbols: Sequence[str]) -> Batch:
-        self.task.input_alphabet.encode(symbols)  # other symbols are refused
+        self.task.input_alphabet.encode(symbols)  # raises on other symbols
         ((_, batch),) = self.asked_batches(self.vocabulary.sources([" ".join(symbols)]))
         return batch.take(slice(1))
 
     def validation_batches(self) -> Iterator[tuple[np.ndarray, Batch]]:
-        """The validation set in batches of one number of rows: which items, and the batch."""
+        """Yields the validation set in batches of `TEST_ROWS`, each after the indices of its items."""
         validation: Examples = self.splits.validation
         sources, targets = self.vocabulary.sources(validation.sources), self.vocabulary.targets(validation.targets)
-        chosen = assign(sources.lengths, targets.lengths, self.buckets)
-        for bucket, items in batches_of(chosen, [TEST_ROWS] * len(self.buckets)):
+        bucket_of = assign(sources.lengths, targets.lengths, self.buckets)
+        for bucket, items in batches_of(bucket_of, [TEST_ROWS] * len(self.buckets)):
             yield items, _framed(sources, targets, items, TEST_ROWS, self.buckets[bucket])
 
     def outputs(
         self, predictor: AbstractPredictor, texts: Sequence[str], tell: Any = lambda count: None
     ) -> list[list[str]]:
-        """What each member says to each source, by itself, likeliest symbol by symbol."""
-        sources = self.vocabulary.sources(texts)
-        found: list[list[str]] = [[""] * len(texts) for _ in range(predictor.num_members)]
+        """Returns the greedy output of each member for each source, as a text. `tell` is called with the number of
+        sources of each finished batch."""
+        sources, writer = self.vocabulary.sources(texts), ability(predictor, WritesOutputs)
+        all_texts: list[list[str]] = [[""] * len(texts) for _ in range(predictor.num_members)]
         for items, batch in self.asked_batches(sources):
-            said = predictor.outputs(batch, self.protocol.longest_output)
-            for member, outputs in enumerate(said):
+            for member, outputs in enumerate(writer.outputs(batch, self.protocol.longest_output)):
                 for item, text in zip(items, self.vocabulary.texts(outputs[: len(items)]), strict=True):
-                    found[member][item] = text
+                    all_texts[member][item] = text
             tell(len(items))
-        return found
+        return all_texts
 
     def asked_batches(self, sources: Ragged) -> Iterator[tuple[np.ndarray, Batch]]:
-        """Sources in batches of one size, the shortest first: which they are, and the batch."""
+        """Yields sources in batches of one size, shortest first, each after the indices of its sources."""
         order = np.argsort(sources.lengths, kind="stable")
         rows = ASKED_ROWS if len(order) > ASKED_ROWS else FEW_ROWS
-        nothing = Ragged(np.zeros(1, np.int32), np.zeros(len(order) + 1, np.int64))
+        no_targets = Ragged(np.zeros(1, np.int32), np.zeros(len(order) + 1, np.int64))
         for first in range(0, len(order), rows):
             items = order[first : first + rows]
-            yield items, _framed(sources, nothing, items, rows, (int(sources.lengths[items].max()), 1))
+            yield items, _framed(sources, no_targets, items, rows, (int(sources.lengths[items].max()), 1))
 
 
 def _framed(sources: Ragged, targets: Ragged, items: np.ndarray, size: int, lengths: Pair) -> Batch:
-    """These items as a batch of `size` rows. What is missing is filled with the first, which then does not count."""
+    """Returns items as a batch of `size` rows. Missing rows are copies of the first item, with weight 0."""
     rows = np.concatenate([items, np.repeat(items[:1], size - len(items))])
     weight = (np.arange(size) < len(items)).astype(np.float32)
     return Batch(*sources.padded(rows, lengths[0]), *targets.padded(rows, lengths[1]), weight)
@@ -188,16 +195,16 @@ def _framed(sources: Ragged, targets: Ragged, items: np.ndarray, size: int, leng
 
 @lru_cache(maxsize=4)
 def _encoded(task: AbstractTest, seed: int, vocabulary: Vocabulary) -> tuple[Ragged, Ragged]:
-    """The training items as token ids."""
+    """Returns sources and targets of the training items as token ids."""
     train: Examples = task.splits(seed).train
     return vocabulary.sources(train.sources), vocabulary.targets(train.targets)
 
 
 @lru_cache(maxsize=4)
 def _buckets(task: AbstractTest, seed: int, vocabulary: Vocabulary, most: int, rows: int) -> tuple[Pair, ...]:
-    """The buckets for all items of the base corpus: the same for every test of it, so that one program trains on all.
+    """Returns the buckets for all items of the base corpus. Every test has the same, so that one program trains all.
 
-    Exceptional targets may be longer than any other: then so is the last bucket.
+    Exceptional targets may be longer than all others; the last bucket is then larger.
     """
     corpus = task.corpus(seed)
     whole = corpus.train + corpus.validation + corpus.test
@@ -206,5 +213,5 @@ def _buckets(task: AbstractTest, seed: int, vocabulary: Vocabulary, most: int, r
         for texts, extra in ((whole.sources, vocabulary.ends_sources), (whole.targets, 1))
     )
     *others, last = choose_buckets(sources, targets, most, rows)
-    own = (int(texts.lengths.max()) for texts in _encoded(task, seed, vocabulary))
-    return (*others, (max(last[0], next(own)), max(last[1], next(own))))
+    longest = (int(texts.lengths.max()) for texts in _encoded(task, seed, vocabulary))
+    return (*others, (max(last[0], next(longest)), max(last[1], next(longest))))

@@ -1,13 +1,13 @@
-"""The setting of *Compositionality decomposed*: its numbers, its networks, its presets."""
+"""Settings, contenders and presets of *Compositionality decomposed*."""
 
 from types import MappingProxyType
 from typing import Literal
 
 from humboldt.settings import Role, setting, settings
-from humboldt.suites.departures import Departure
-from humboldt.suites.experiments import Contender, Preset
+from humboldt.suites.bench import NO_DECAY, bench_presets
+from humboldt.suites.experiments import Contender, Departure, Preset
 
-TASKS = (  # the tests that train models of their own, as Table 1 orders them; localism asks those of task_accuracy
+TASKS = (  # tests with models of their own, in the order of Table 1; localism uses those of task_accuracy
     "task_accuracy",
     "systematicity",
     "productivity",
@@ -17,13 +17,16 @@ TASKS = (  # the tests that train models of their own, as Table 1 orders them; l
 )
 WARM_UP = 8000
 NOAM_PEAK = (512 * WARM_UP) ** -0.5  # the highest rate of OpenNMT-py's noam schedule with learning_rate 1
-PRINTED_RATE = 0.001  # section 6.6.1: the rate of the exceptions that Table 1 speaks of
+PRINTED_RATE = 0.001  # section 6.6.1: the rate of exceptions in Table 1
 SCRIPT = "the authors' training script"
+
+# Where the paper's text and the authors' scripts differ, the preset `paper` has the text's value, and a setting has the
+# script's. Where the text contradicts itself, as about the layers of ConvS2S, the script decides.
 
 
 @settings
 class Compositionality:
-    """How models are trained and asked. The defaults are the paper's for the Transformer; see `CONTENDERS`."""
+    """Settings of training and tests. The defaults are the paper's for the Transformer; see `CONTENDERS`."""
 
     epochs: int = setting(25, "passes over the training items", "section 6", least=1, most=100_000)
     batch_size: int = setting(64, "items in a training batch", "sections 5.1.2, 5.2.2", least=1)
@@ -41,15 +44,26 @@ class Compositionality:
         added_later=True,
     )
     seeds: int = setting(3, "seeds, a member each", "section 6", role=Role.MEMBERS, least=1, most=10_000)
-    optimiser: Literal["adam", "sgd"] = setting("adam", "optimiser", "sections 5.1.2 to 5.3.2")
-    learning_rate: float = setting(
-        NOAM_PEAK, "learning rate; with warm_up the highest", "sections 5.1.2 to 5.3.2", above=0
+    optimiser: Literal["adam", "adamw", "sgd"] = setting("adam", "optimiser", "sections 5.1.2 to 5.3.2")
+    learning_rates: tuple[float, ...] = setting(
+        (NOAM_PEAK,),
+        "learning rates; with warm_up the highest; a training each",
+        "sections 5.1.2 to 5.3.2",
+        role=Role.EACH,
+        each="learning_rate",
+        above=0,
+        of_data=False,
     )
-    warm_up: int | None = setting(
-        WARM_UP, "steps of rising rate, after which it falls as their inverse square root", "section 5.3.2", least=1
+    warm_up: int | None = setting(WARM_UP, "steps of rising rate; see decay", "section 5.3.2", least=1)
+    decay: Literal["inverse_square_root", "none"] = setting(
+        "inverse_square_root", "the learning rate after warm_up", "section 5.3.2", added_later=True
     )
     second_beta: float = setting(
-        0.998, "Adam's decay of squared gradients", f"{SCRIPT}; section 5.3.2 says 0.98", least=0, most=1
+        0.998,
+        "Adam's decay of squared gradients",
+        f"section 5.3.2: 0.98 (Transformer); {SCRIPT}: 0.998",
+        least=0,
+        most=1,
     )
     momentum: float = setting(0.0, "Nesterov momentum, of SGD alone", "fairseq: 0.99 (ConvS2S)", least=0, most=1)
     gradient_clip: float | None = setting(
@@ -62,7 +76,13 @@ class Compositionality:
         None, "factor on the rate after each epoch without a better validation score", "fairseq: 0.1 (ConvS2S)", above=0
     )
     selected_by: Literal["accuracy", "loss"] = setting(
-        "accuracy", "validation measure, per symbol and told the symbols before, that chooses the epoch", "the toolkits"
+        "accuracy", "validation measure, per symbol with teacher forcing, that chooses the epoch", "the toolkits"
+    )
+    kept_epoch: Literal["best", "before_best"] = setting(
+        "best",
+        "the epoch whose weights are scored: the best one, or the one before it (the first, if that is best)",
+        "section 6: the best; the authors' select_model.py, of LSTMS2S and Transformer: the one before",
+        added_later=True,
     )
     precision: Literal["float32", "bfloat16"] = setting("float32", "of the network in training", "not stated")
     data_seed: int = setting(0, "seed of the corpus and of its order in training", least=0, of_data=True)
@@ -95,7 +115,7 @@ CONTENDERS = MappingProxyType(
             {
                 **OPENNMT,
                 **{"embedding_size": 512, "hidden_size": 512, "num_layers": 2, "bidirectional": True, "dropout": 0.3},
-                **{"optimiser": "sgd", "learning_rate": 0.1, "warm_up": None, "gradient_clip": 5.0},
+                **{"optimiser": "sgd", "learning_rates": (0.1,), "warm_up": None, "gradient_clip": 5.0},
             },
             departures=GREEDY,
         ),
@@ -103,8 +123,10 @@ CONTENDERS = MappingProxyType(
             "cnn_s2s",
             "ConvS2S",
             {
-                **{"embedding_size": 512, "layers": "hupkes", "num_layers": 15, "bottleneck": 512, "dropout": 0.1},
-                **{"optimiser": "sgd", "learning_rate": 0.25, "warm_up": None, "momentum": 0.99, "gradient_clip": 0.1},
+                **{"embedding_size": 512, "layers": "fconv_wmt_en_de", "num_layers": 15},
+                **{"bottleneck": 512, "dropout": 0.1},
+                **{"optimiser": "sgd", "learning_rates": (0.25,), "warm_up": None, "momentum": 0.99},
+                "gradient_clip": 0.1,
                 **{"loss_per": "token", "most_tokens": 3000, "shrink": 0.1, "selected_by": "loss"},
             },
             departures=GREEDY,
@@ -115,6 +137,7 @@ CONTENDERS = MappingProxyType(
             {
                 **OPENNMT,
                 **{"embedding_size": 512, "hidden_size": 2048, "num_layers": 6, "num_heads": 8, "dropout": 0.1},
+                "second_beta": 0.98,
             },
             departures=GREEDY,
         ),
@@ -144,21 +167,22 @@ PRESETS = MappingProxyType(
                 "longest_output": 32,
                 "function_items": 0,
                 "longer_items": 0,
-                **{"learning_rate": 0.004, "warm_up": None, "gradient_clip": 1.0},  # of models that are not the paper's
+                # Of models that are not the paper's:
+                **{"learning_rates": (0.004,), "warm_up": None, "gradient_clip": 1.0},
             },
             of_models={
                 "lstm_s2s": {
                     **ADAM,
-                    **{"learning_rate": 0.004, "embedding_size": 64, "hidden_size": 128, "num_layers": 1},
+                    **{"learning_rates": (0.004,), "embedding_size": 64, "hidden_size": 128, "num_layers": 1},
                 },
                 "conv_s2s": {
                     **ADAM,
-                    **{"learning_rate": 0.002, "embedding_size": 64, "hidden_size": 64, "num_layers": 3},
+                    **{"learning_rates": (0.002,), "embedding_size": 64, "hidden_size": 64, "num_layers": 3},
                     **{"layers": "alike", "bottleneck": 64, "num_places": 128},
                 },
                 "transformer": {
                     **{
-                        "learning_rate": 0.004,
+                        "learning_rates": (0.004,),
                         "warm_up": 600,
                         "second_beta": 0.98,
                         "gradient_clip": None,
@@ -174,5 +198,21 @@ PRESETS = MappingProxyType(
             ),
         ),
         "paper": Preset("paper", "exactly the paper's setting"),
+        **bench_presets(
+            quick={
+                **NO_DECAY,
+                **{"size": 6000, "letters": 60, "deepest": 3, "naturalised": False, "most_functions": 2},
+                **{"synonym_share": 0.005, "rates": (0.02,), "epochs": 10, "batch_size": 32, "buckets": 2, "seeds": 3},
+                **{"learning_rates": (3e-3,), "warm_up": 100, "longest_output": 32, "loss_per": "token"},
+                **{"function_items": 0, "longer_items": 0},
+            },
+            quick_tasks=("task_accuracy", "systematicity", "productivity"),
+            standard={
+                **NO_DECAY,
+                **{"size": 40_000, "epochs": 15, "batch_size": 64, "seeds": 7, "warm_up": 1000, "loss_per": "token"},
+                **{"learning_rates": (5e-4, 1e-3, 3e-3), "function_items": 0, "longer_items": 0},
+            },
+            standard_tasks=TASKS,
+        ),
     }
 )

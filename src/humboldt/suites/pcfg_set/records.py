@@ -1,58 +1,95 @@
-"""What a cell says, read from stored results: one value for each member, the paper's value, flat records."""
+"""Values of each member of a cell, the paper's values, and flat records."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from humboldt import published
+from humboldt.core.results import Result
 from humboldt.measures.accuracy import summarise
 from humboldt.report.tables import Record
-from humboldt.results import Result
-from humboldt.suites.cells import Cell, Measured
+from humboldt.suites.cells import Cell, MeasureValues
+from humboldt.suites.experiments import MemberScore
 from humboldt.suites.pcfg_set.protocol import PRINTED_RATE
 
-PRINTED_METRICS = {  # as the published table calls them
+PRINTED_METRICS = {  # measure -> name in the published table
     "overgeneralisation": "sequence_accuracy",
     "consistency_of_incorrect": "consistency",
     "synonym_distance": "cosine_distance",
     "other_distance": "cosine_distance_to_other_functions",
 }
 
+PEAKS = {"overgeneralisation": "primitive", "overgeneralisation_of_all": "all"}  # the exceptions that each counts
+
+DISCARDED = {("remove_first", 0), ("remove_second", 1)}  # functions and the argument that they do not read
+
 Value = Callable[[Result], float | None]
 
 
 def test_of(cell: Cell) -> str:
-    """The test that a cell is a score of: the task, or what else was asked of the models of task_accuracy."""
+    """Returns the test of a cell: its task, or another evaluation of the models trained for `task_accuracy`."""
     name = cell.scores[0].evaluation.name
     return name if cell.task == "task_accuracy" and name != "accuracy" else cell.task
 
 
 def main_measure(cell: Cell) -> str:
-    """What Table 1 has of a test."""
+    """Returns the measure that Table 1 shows for the test of a cell."""
     return {"accuracy": "sequence_accuracy", "overgeneralisation": "overgeneralisation"}.get(
         cell.scores[0].evaluation.name, "consistency"
     )
 
 
 def results(cell: Cell) -> list[Result]:
-    """The members that have a score."""
+    """Returns the results that have a score."""
     return [result for scores in cell.scores for result in scores.results if result.measures]
 
 
-def peak(result: Result, kind: str = "all") -> float | None:
-    """The most overgeneralisation of any epoch; that of the end, if it is all that is known."""
+def peak(result: Result | MemberScore, kind: str = "primitive") -> float | None:
+    """Returns the highest overgeneralisation of any epoch, or that of the end if no epoch is recorded.
+
+    `kind`: the exceptions that are counted. The paper's number counts those that are a whole item (primitive): the
+    released logs, in which its peaks are found, have only multiples of 1/66, and 66 of the 125 exceptions are such.
+    """
     epochs = [*result.detail.get("milestones", ()), result.detail.get("in_the_end", {})]
     shares = [epoch["overgeneralised"] for epoch in epochs if "overgeneralised" in epoch]
     return max((share[kind] for share in shares if kind in share), default=None)
 
 
 def measured(measure: str) -> Value:
-    """How a measure is read from a member's result."""
-    if measure == "overgeneralisation":
-        return peak
+    """Returns the function that reads a measure from a member's result."""
+    if measure in PEAKS:
+        return lambda result: peak(result, PEAKS[measure])
     return lambda result: result.measures.get(measure)
 
 
+def single_function(function: str, length: int) -> Value:
+    """Returns a reader of the accuracy of one function on strings of one length, over its relevant arguments.
+
+    The released data, and so Figure 10, leave out the arguments that remove_first and remove_second discard.
+    """
+
+    def value(result: Result) -> float | None:
+        counts = [
+            (right, items)
+            for name, argument, size, right, items in result.detail.get("by_function", ())
+            if (name, size) == (function, length) and (name, argument) not in DISCARDED
+        ]
+        items = sum(items for _, items in counts)
+        return sum(right for right, _ in counts) / items if items else None
+
+    return value
+
+
+def single_functions(cell: Cell) -> dict[str, list[int]]:
+    """Returns the lengths of each function in a test of longer strings; empty if stored results have only means."""
+    lengths: dict[str, dict[int, None]] = {}
+    for result in results(cell):
+        for name, _, size, *_ in result.detail.get("by_function", ()):
+            lengths.setdefault(name, {})[size] = None
+    return {name: sorted(sizes) for name, sizes in lengths.items()}
+
+
 def part_of(breakdown: str, key: str) -> Value:
-    """The same for one value of a breakdown."""
+    """Returns the function that reads one value of a breakdown from a member's result."""
 
     def value(result: Result) -> float | None:
         return result.detail.get("score", {}).get("breakdowns", {}).get(breakdown, {}).get(key, {}).get("value")
@@ -61,39 +98,55 @@ def part_of(breakdown: str, key: str) -> Value:
 
 
 def values_of(cell: Cell, value: Value) -> list[float]:
-    """The value of each member that has one."""
+    """Returns the value of each member that has one."""
     return [number for number in map(value, results(cell)) if number is not None]
 
 
 def printed(cell: Cell, measure: str, *, subset: str = "all", table: str = "table_1") -> float | None:
-    """What the paper has there."""
+    """Returns the paper's number for a measure of a cell, if it prints one."""
     if cell.task == "overgeneralisation" and cell.place != (PRINTED_RATE,):
         return None
     metric = PRINTED_METRICS.get(measure, measure)
     # Table 4 has one column for distances to other functions, whichever of the two tests a model is trained for.
     test = "substitutivity" if measure == "other_distance" else test_of(cell)
-    criteria = {"paper_table": table, "test": test, "model": cell.model, "metric": metric, "subset": subset}
-    found = published.lookup("pcfg_set", "mean", **criteria)
-    return None if found is None else float(found)
+    text = published.lookup(
+        "pcfg_set", "mean", paper_table=table, test=test, model=cell.model, metric=metric, subset=subset
+    )
+    return None if text is None else float(text)
 
 
 def records(cell: Cell) -> list[Record]:
-    """The flat records of one cell: mean and deviation of every measure, and the mean of every breakdown."""
-    found = []
+    """Returns the flat records of one cell: mean and deviation of every measure, and the mean of every breakdown."""
+    all_records = []
     setting = setting_of(cell)
 
     def add(measure: str, where: str, values: Sequence[float], beside: float | None) -> None:
         summary = summarise(values)
-        about = "pcfg_set", test_of(cell), cell.model, f"{setting}, {where}" if where else setting, measure
-        found.append(Record(*about, "mean", summary.mean, summary.members, beside))
+        mean = Record(
+            suite="pcfg_set",
+            task=test_of(cell),
+            model=cell.model,
+            setting=f"{setting}, {where}" if where else setting,
+            measure=measure,
+            statistic="mean",
+            value=summary.mean,
+            members=summary.members,
+            published=beside,
+        )
+        all_records.append(mean)
         if not where and summary.members > 1:
-            found.append(Record(*about, "std", summary.std, summary.members, None))
+            all_records.append(replace(mean, statistic="std", value=summary.std, published=None))
 
     main = main_measure(cell)
     names = dict.fromkeys(name for result in results(cell) for name in result.measures)
-    for measure in dict.fromkeys([main, *names]):
+    peaks = PEAKS if main in PEAKS else ()
+    for measure in dict.fromkeys([main, *peaks, *names]):
         if values := values_of(cell, measured(measure)):
             add(measure, "", values, printed_beside(cell, measure))
+    for function, lengths in single_functions(cell).items():
+        for length in lengths:
+            values = values_of(cell, single_function(function, length))
+            add("sequence_accuracy", f"function={function}, string_length={length}", values, None)
     details = [result.detail.get("score", {}).get("breakdowns", {}) for result in results(cell)]
     keys = dict.fromkeys((by, key) for detail in details for by, shares in detail.items() for key in shares)
     for by, key in keys:
@@ -101,26 +154,36 @@ def records(cell: Cell) -> list[Record]:
             subset = key.replace(" ", "_")
             beside = printed(cell, main, subset=subset, table="table_2") if by == "pair" else None
             add(main, f"{by}={key}", values, beside)
-    return found
+    return all_records
 
 
 def setting_of(cell: Cell) -> str:
-    """Heading and rate of a cell, as its records have them."""
+    """Returns heading and rate of a cell, as in its records."""
     return f"{cell.heading}, rate={cell.place[0]:g}" if cell.place else str(cell.heading)
 
 
-def measures_of(cell: Cell) -> list[Measured]:
-    """What Table 1 has of a cell's test, of all members; the paper prints the mean."""
+def measures_of(cell: Cell) -> list[MeasureValues]:
+    """Returns the main measure of a cell's test for all members; the paper prints the mean."""
     if test_of(cell) in ("functions", "string_lengths"):
         return []
     measure = main_measure(cell)
     values = tuple(values_of(cell, measured(measure)))
-    about = measure, setting_of(cell), values, None, printed(cell, measure)
-    return [Measured(*about, is_mean=True, task=test_of(cell))] if values else []
+    if not values:
+        return []
+    return [
+        MeasureValues(
+            measure=measure,
+            setting=setting_of(cell),
+            values=values,
+            published=printed(cell, measure),
+            is_mean=True,
+            task=test_of(cell),
+        )
+    ]
 
 
 def printed_beside(cell: Cell, measure: str) -> float | None:
-    """What Table 1 has of a cell's main measure, Table 4 of distances, Table 5 of the parts of consistency."""
+    """Returns the paper's number: from Table 1 for the main measure, 4 for distances, 5 for parts of consistency."""
     if measure == main_measure(cell):
         return printed(cell, measure)
     if measure.endswith("_distance"):

@@ -9,6 +9,7 @@ from humboldt.languages.pcfg_set import (
     Examples,
     Overgeneralisation,
     Substitutivity,
+    exception_places,
     function_difficulty,
     localism_splits,
     longer_strings,
@@ -22,37 +23,139 @@ from humboldt.measures.pcfg_set import (
     embedding_distances,
     held_out_pairs_of,
     localism_consistency,
+    overgeneralisation_profile,
     sequence_accuracy,
     sizes_of,
     unroll,
 )
-from humboldt.suites.experiments import Scored, Scoring
+from humboldt.measures.statistics import share
+from humboldt.suites.capabilities import WrongString
+from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Resolved, ScoringInput
+from humboldt.suites.pcfg_set.files import FileExpressions, RecordedExpressions
 from humboldt.suites.pcfg_set.looks import exceptions
 from humboldt.suites.pcfg_set.problem import Expressions
+from humboldt.suites.pcfg_set.records import PEAKS, peak
+from humboldt.training.abilities import WritesOutputs, ability
+from humboldt.training.base import AbstractPredictor
 
 Answers = list[str]
+FIRST_STRING = "chance: always answering with the first string argument"
+MAIN = {  # the measure of an evaluation that is a share of test items
+    "accuracy": "sequence_accuracy",
+    "overgeneralisation": "overgeneralised",
+    "localism": "consistency",
+    "substitutivity": "consistency",
+}
+WRONG_TRIED = 500  # of the shortest test items, to find one that a member gets wrong
+LENGTHS = 19  # of strings in the test of longer strings: 2 to 20
+PROBED_SYMBOLS = 16  # of an output, in an estimate: about the mean of the targets
 
 
-def accuracy(problem: Expressions, scoring: Scoring) -> list[Scored]:
+def score(scoring: ScoringInput) -> list[MemberScore]:
+    """Scores members by the evaluation that is asked for."""
+    problem = scoring.problem
+    assert isinstance(problem, Expressions)
+    return SCORERS[scoring.evaluation.name](problem, scoring)
+
+
+def readings(evaluation: str, scores: Sequence[MemberScore]) -> list[ReportedNumber]:
+    """Every measure; the main one with its Wilson interval, breakdowns and a baseline."""
+    numbers, main = [], MAIN.get(evaluation)
+    for member in scores:
+        of_items = member.detail.get("score") or member.detail.get("exceptions", {})
+        for measure, kind in PEAKS.items() if evaluation == "overgeneralisation" else ():
+            highest = peak(member, kind)
+            if highest is not None:
+                looks = [look for look in member.detail.get("milestones", ()) if kind in look["overgeneralised"]]
+                best = next((look["epoch"] for look in looks if look["overgeneralised"][kind] == highest), None)
+                when = "in the end" if best is None else f"the highest of {len(looks)} epochs, in epoch {best}"
+                note = f"of {kind} exceptions, {when}"
+                numbers.append(ReportedNumber(measure=measure, value=highest, note=note))
+        for measure, value in member.measures.items():
+            if measure != main:
+                part = of_items.get(measure)
+                numbers.append(
+                    ReportedNumber(measure=measure, value=value, n=part["n"] if isinstance(part, dict) else None)
+                )
+                continue
+            n = of_items["n"]
+            part = share(round(value * n), n)
+            breakdowns = {
+                by: {key: one["value"] for key, one in shares.items()} for by, shares in of_items["breakdowns"].items()
+            }
+            numbers.append(
+                ReportedNumber(
+                    measure=measure,
+                    value=value,
+                    n=n,
+                    low=part.low,
+                    high=part.high,
+                    chance=member.measures.get("first_string"),
+                    breakdown=breakdowns,
+                    note=FIRST_STRING,
+                )
+            )
+    return numbers
+
+
+def probe(resolved: Resolved, evaluation: str) -> Probe:
+    """The outputs for one batch of the test set."""
+    problem, protocol, functions = problem_of(resolved), resolved.protocol, resolved.task.language.functions
+    test = problem.splits.test.sources
+    batches = [batch for _, batch in problem.asked_batches(problem.vocabulary.sources(test))]
+    asked = {
+        "localism": sum(map(num_functions, test)),
+        "substitutivity": 2 * len(test),
+        "functions": protocol.function_items * len(functions),
+        "string_lengths": protocol.longer_items * LENGTHS * sum(function.arity for function in functions),
+    }.get(evaluation, len(test))
+    batch = batches[len(batches) // 2]
+
+    def outputs(predictor: AbstractPredictor) -> object:
+        return ability(predictor, WritesOutputs).outputs(batch, PROBED_SYMBOLS)
+
+    return Probe(outputs, asked / len(test) * len(batches))
+
+
+def first_wrong(resolved: Resolved, predictor: AbstractPredictor) -> WrongString:
+    """The first of the shortest test items that a member gets wrong."""
+    problem = problem_of(resolved)
+    test = problem.splits.test
+    order = sorted(range(len(test)), key=lambda i: len(test.sources[i].split()))[:WRONG_TRIED]
+    sources = [test.sources[i] for i in order]
+    (outputs,) = problem.outputs(predictor, sources, lambda count: None)
+    for place, source, output in zip(order, sources, outputs, strict=True):
+        if output != test.targets[place]:
+            words = tuple(source.split()), tuple(output.split()), tuple(test.targets[place].split())
+            return WrongString(words[0], "the shortest test items", answer=words[1], expected=words[2])
+    return WrongString(None, f"the {len(order):,} shortest test items")
+
+
+def problem_of(resolved: Resolved) -> Expressions:
+    """The corpus and its splits."""
+    return Expressions(resolved.task, resolved.protocol, resolved.model)
+
+
+def accuracy(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
     """Sequence accuracy on the test set, with its breakdowns."""
     test: Examples = problem.splits.test
     by: dict[str, Sequence[Any]] = dict(sizes_of(test.sources))
-    if scoring.parts.training.task == "systematicity":
+    if scoring.resolved.training.task == "systematicity":
         by["pair"] = held_out_pairs_of(test.sources)
 
-    def scored(outputs: Answers) -> Scored:
+    def scored(outputs: Answers) -> MemberScore:
         score = sequence_accuracy(test.targets, outputs, by=by)
         measures = {"sequence_accuracy": _value(score), **_parts(score)}
         single = score.breakdowns["num_functions"].get(1)
         if single is not None:
             measures["single_functions"] = single.count / single.n
-        return measures, {"score": score.to_json(), **_lengths(problem, test, outputs)}
+        return MemberScore(measures, {"score": score.to_json(), **_lengths(problem, test, outputs)})
 
     found = list(map(scored, _asked(problem, scoring, len(test))(test.sources)))
     return _beside(found, _value(sequence_accuracy(test.targets, first_strings(test.sources))))
 
 
-def substitutivity(problem: Expressions, scoring: Scoring) -> list[Scored]:
+def substitutivity(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
     """Consistency between items and the same items with a synonym; distances between words and their synonyms."""
     splits: Substitutivity = problem.splits
     ask = _asked(problem, scoring, 2 * len(splits.test))
@@ -63,51 +166,72 @@ def substitutivity(problem: Expressions, scoring: Scoring) -> list[Scored]:
 
     both = zip(ask(splits.test.sources), ask(splits.synonyms.sources), strict=True)
     found = [
-        ({**_consistent(score(*pair)), **measures}, {"score": score(*pair).to_json(), **detail})
-        for pair, (measures, detail) in zip(both, distances, strict=True)
+        MemberScore(
+            {**_consistent(score(*pair)), **distance.measures}, {"score": score(*pair).to_json(), **distance.detail}
+        )
+        for pair, distance in zip(both, distances, strict=True)
     ]
     baseline = score(first_strings(splits.test.sources), first_strings(splits.synonyms.sources))
     return _beside(found, _value(baseline))
 
 
-def localism(problem: Expressions, scoring: Scoring) -> list[Scored]:
+def localism(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
     """Consistency between items and the same items unrolled, each member with its own outputs."""
-    test = localism_splits(problem.task.corpus(problem.protocol.data_seed)).test
+    is_file = isinstance(problem, FileExpressions)
+    test = problem.splits.test if is_file else localism_splits(problem.task.corpus(problem.protocol.data_seed)).test
     sizes = [num_functions(source) for source in test.sources]
     ask_some = _asked(problem, scoring, len(scoring.members) * (len(test) + sum(sizes)))
 
-    def score(ask: Callable[[Sequence[str]], Answers]) -> Score:
-        unrolled = unroll(test.sources, ask)
-        return localism_consistency(
-            test.targets,
-            ask(test.sources),
-            [each.output for each in unrolled],
-            [each.longest_intermediate for each in unrolled],
-            num_functions=sizes,
-        )
+    def score(ask: Callable[[Sequence[str]], Answers], unrolled: Sequence[tuple[str, int]]) -> Score:
+        outputs, lengths = zip(*unrolled, strict=True)
+        return localism_consistency(test.targets, ask(test.sources), outputs, lengths, num_functions=sizes)
 
-    found = []
+    def unrolled_by(ask: Callable[[Sequence[str]], Answers]) -> list[tuple[str, int]]:
+        return [(each.output, each.longest_intermediate) for each in unroll(test.sources, ask)]
+
+    found, predictor = [], scoring.predictor
     for member in range(len(scoring.members)):
-        own = score(lambda sources, member=member: ask_some(sources, [member])[0])
+
+        def ask(sources: Sequence[str], member: int = member) -> Answers:
+            return ask_some(sources, [member])[0]
+
+        if isinstance(predictor, RecordedExpressions):  # a file has the final outputs, not those on the way
+            unrolled = list(map(predictor.unrolled_output, test.sources))
+        else:
+            unrolled = unrolled_by(ask)
+        own = score(ask, unrolled)
         measures = {name: value for name, value in _consistent(own).items() if name != "sequence_accuracy"}
-        found.append((measures, {"score": own.to_json()}))
-    return _beside(found, _value(score(first_strings)))
+        found.append(MemberScore(measures, {"score": own.to_json()}))
+    return _beside(found, _value(score(first_strings, unrolled_by(first_strings))))
 
 
-def overgeneralisation(problem: Expressions, scoring: Scoring) -> list[Scored]:
-    """What the members say of exceptions in the end; what they said on the way is in the record of their training."""
+def overgeneralisation(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
+    """Scores exceptions at the end of training; the scores of every epoch are in the record of the training."""
     splits: Overgeneralisation = problem.splits
+    sources, predictor = splits.test.sources, scoring.predictor
+    by = {
+        "kind": ["primitive" if alone else "complex" for alone in splits.primitive],
+        "pair": [frozenset(" ".join(pair) for _, pair in exception_places(source)) for source in sources],
+    }
 
-    def scored(outputs: Answers) -> Scored:
+    def scored(outputs: Answers) -> MemberScore:
         shares = exceptions(splits, outputs)
         measures = {name: values["all"] for name, values in shares.items()}
-        return {**measures, "sequence_accuracy": measures["memorised"]}, {"in_the_end": shares}
+        profile = overgeneralisation_profile(splits.original_targets, splits.test.targets, [outputs], by=by).to_json()
+        detail = {"in_the_end": shares, "exceptions": {"n": profile["n"], "breakdowns": profile["breakdowns"]}}
+        return MemberScore({**measures, "sequence_accuracy": measures["memorised"]}, detail)
 
-    found = list(map(scored, _asked(problem, scoring, len(splits.test))(splits.test.sources)))
-    return _beside(found, exceptions(splits, first_strings(splits.test.sources))["overgeneralised"]["all"])
+    found = list(map(scored, _asked(problem, scoring, len(splits.test))(sources)))
+    if isinstance(predictor, RecordedExpressions) and predictor.epochs:  # as `looks` records them in training
+        looks = [
+            {"epoch": number, **exceptions(splits, problem.outputs(model, sources)[0])}
+            for number, model in predictor.epochs.items()
+        ]
+        found = [MemberScore(score.measures, {**score.detail, "milestones": looks}) for score in found]
+    return _beside(found, exceptions(splits, first_strings(sources))["overgeneralised"]["all"])
 
 
-def functions(problem: Expressions, scoring: Scoring) -> list[Scored]:
+def functions(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
     """Sequence accuracy by outermost function, on composed expressions (section 6.1.2)."""
     protocol = problem.protocol
     sets = function_difficulty(problem.task.corpus(protocol.data_seed), count=protocol.function_items)
@@ -116,37 +240,40 @@ def functions(problem: Expressions, scoring: Scoring) -> list[Scored]:
     for name, examples in sets.items():
         for measures, outputs in zip(found, ask(examples.sources), strict=True):
             measures[name] = _value(sequence_accuracy(examples.targets, outputs))
-    return [(measures, {"items": {name: len(examples) for name, examples in sets.items()}}) for measures in found]
+    items = {name: len(examples) for name, examples in sets.items()}
+    return [MemberScore(measures, {"items": items}) for measures in found]
 
 
-def string_lengths(problem: Expressions, scoring: Scoring) -> list[Scored]:
+def string_lengths(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
     """Sequence accuracy of single functions on longer and longer strings (section 6.5.2, Figure 10)."""
     protocol = problem.protocol
     data = longer_strings(problem.task.corpus(protocol.data_seed), count=protocol.longer_items)
     test = data.examples
 
-    def scored(outputs: Answers) -> Scored:
+    def scored(outputs: Answers) -> MemberScore:
         flags = sequence_accuracy(test.targets, outputs).flags
         by_length = break_down(flags, data.lengths)
         by_function = break_down(flags, list(zip(data.functions, data.arguments, data.lengths, strict=True)))
         detail = [[*key, share.count, share.n] for key, share in by_function.items()]  # pyright: ignore[reportGeneralTypeIssues]
-        return {f"length_{n}": share.count / share.n for n, share in by_length.items()}, {"by_function": detail}
+        measures = {f"length_{n}": share.count / share.n for n, share in by_length.items()}
+        return MemberScore(measures, {"by_function": detail})
 
     return list(map(scored, _asked(problem, scoring, len(test))(test.sources)))
 
 
 def first_strings(sources: Sequence[str]) -> Answers:
-    """The answers of who always says the first string argument."""
+    """Baseline: always answers with the first string argument."""
     return [(string_arguments(source) or [""])[0] for source in sources]
 
 
-def _beside(found: list[Scored], baseline: float) -> list[Scored]:
+def _beside(found: list[MemberScore], baseline: float) -> list[MemberScore]:
     """Scores with what `first_strings` would get."""
-    return [({**measures, "first_string": baseline}, detail) for measures, detail in found]
+    return [MemberScore({**score.measures, "first_string": baseline}, score.detail) for score in found]
 
 
-def _asked(problem: Expressions, scoring: Scoring, total: int) -> Callable[..., list[Answers]]:
-    """Gives the outputs of every member, or of some, for each source. The sink is told how many of `total` are done."""
+def _asked(problem: Expressions, scoring: ScoringInput, total: int) -> Callable[..., list[Answers]]:
+    """Returns a function that computes the outputs of every member, or of some, for each source, and reports
+    progress."""
     done = 0
 
     def tell(count: int) -> None:
@@ -182,14 +309,25 @@ def _lengths(problem: Expressions, test: Examples, outputs: Answers) -> dict[str
     }
 
 
-def _distances(problem: Expressions, scoring: Scoring) -> list[Scored]:
+def _distances(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
     """Table 4, of predictors that can tell their word vectors."""
     of_members = scoring.predictor.source_vectors()
     if of_members is None:
-        return [({}, {})] * len(scoring.members)
+        return [MemberScore()] * len(scoring.members)
     found = []
     for vectors in of_members:
         distances = embedding_distances(dict(zip(problem.symbols, np.asarray(vectors, np.float64), strict=False)))
         measures = {"synonym_distance": distances.mean_synonym, "other_distance": distances.mean_other}
-        found.append((measures, {"synonyms": dict(distances.synonyms), "others": dict(distances.others)}))
+        detail = {"synonyms": dict(distances.synonyms), "others": dict(distances.others)}
+        found.append(MemberScore(measures, detail))
     return found
+
+
+SCORERS: dict[str, Callable[[Expressions, ScoringInput], list[MemberScore]]] = {
+    "accuracy": accuracy,
+    "localism": localism,
+    "substitutivity": substitutivity,
+    "overgeneralisation": overgeneralisation,
+    "functions": functions,
+    "string_lengths": string_lengths,
+}

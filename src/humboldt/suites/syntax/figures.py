@@ -1,24 +1,24 @@
-"""Figures of the pseudo-languages: accuracy by vocabulary with the shortcuts, by length, and every member."""
+"""Figures of the syntax suite: accuracy by vocabulary with the shortcuts, by length, and of every member."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from humboldt.report.figures import FAMILY, MODEL, AnyFigure, Axis, Figure, Kind
 from humboldt.report.words import counted
-from humboldt.suites.cells import Cell, Glance
+from humboldt.suites.cells import Cell, OverviewEntry
 from humboldt.suites.plots import best_and_band, cloud, member_rows, named
 from humboldt.suites.syntax.tables import CAPTURED, SPLIT_TITLES, best_shortcut, is_captured, measured, percents
 
 if TYPE_CHECKING:
-    from humboldt.suites.syntax import Syntax
+    from humboldt.suites.syntax.suite import Syntax
 
 PERCENT, ACCURACY = (40.0, 100.0), "Accuracy, percent"
 CHANCE = ((50.0, "chance"), (CAPTURED, "captured"))
 SHORTCUT = "shortcut without structure"
 
 
-def glance(cells: Sequence[Cell]) -> Glance | None:
-    """How many languages and vocabularies some member captures out of distribution."""
+def glance(cells: Sequence[Cell]) -> OverviewEntry | None:
+    """Counts the pairs of language and vocabulary that some member captures out of distribution."""
     best = [(cell, max(percents(cell, "out_of_dist"))) for cell in cells if percents(cell, "out_of_dist")]
     if not best:
         return None
@@ -29,14 +29,14 @@ def glance(cells: Sequence[Cell]) -> Glance | None:
         f"{counted(members, 'member')}, more than {CAPTURED:.0f}%)"
     )
     bars = tuple((f"{c.task}, {c.place[0]} terminals: {v:.1f}%", max(0.0, v / 50 - 1)) for c, v in best)
-    return Glance(f"{captured}/{len(best)} captured", about, bars)
+    return OverviewEntry(text=f"{captured}/{len(best)} captured", about=about, bars=bars)
 
 
 def figures(suite: "Syntax", cells: Sequence[Cell]) -> list[AnyFigure]:
-    """All that there is something for."""
+    """Returns all figures for which there are results."""
     cells = [cell for cell in cells if percents(cell, "in_dist")]
-    found = [_vocabularies(suite, cells), _lengths(suite, cells), _members(suite, cells)] if cells else []
-    return [figure for figure in found if figure is not None]
+    drawn = [_vocabularies(suite, cells), _lengths(suite, cells), _members(suite, cells)] if cells else []
+    return [figure for figure in drawn if figure is not None]
 
 
 def _vocabularies(suite: "Syntax", cells: Sequence[Cell]) -> Figure:
@@ -103,8 +103,8 @@ def _lengths(suite: "Syntax", cells: Sequence[Cell]) -> Figure | None:
 def _members(suite: "Syntax", cells: Sequence[Cell]) -> Figure:
     rows = []
     for cell in cells:
-        for found in measured(cell):
-            place = f"{cell.task}, {cell.place[0]}, {SPLIT_TITLES[found.measure].split('-')[0]}"
-            rows += member_rows(suite, cell, found, place)
+        for values in measured(cell):
+            place = f"{cell.task}, {cell.place[0]}, {SPLIT_TITLES[values.measure].split('-')[0]}"
+            rows += member_rows(suite, cell, values, place)
     title = "Every member, in and out of distribution"
     return cloud("accuracies", rows, title=title, y=ACCURACY, rules=CHANCE, domain=PERCENT)

@@ -1,4 +1,4 @@
-"""The strings of a pseudo-language as a learner reads them. NumPy only."""
+"""The strings of a pseudo-language as batches. NumPy only."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -13,13 +13,14 @@ from humboldt.training.base import AbstractProblem
 
 TEST_ROWS = 250  # strings per test batch: the paper's splits are multiples of it
 SCORED = {"validation": "validation", "test": "in_dist", "long": "out_of_dist"}  # split -> measure
-SHUFFLING = 1  # tells the seed of an epoch's order from the seed of a split
+SHUFFLING = 1  # distinguishes the seed of an epoch's order from the seed of a split
 
 Words = tuple[int, str, float]  # terminals, distribution, exponent
+TaskName = tuple[str, int | str]  # with the version: a file may be edited
 
 
 class Classification(AbstractProblem):
-    """Is a string in the language? The answer is read at the last symbol."""
+    """Classification of strings as members of the language; the answer is read at the last symbol."""
 
     kind = ProblemKind.CLASSIFICATION
 
@@ -34,16 +35,20 @@ class Classification(AbstractProblem):
         self._order = lru_cache(maxsize=2)(self._draw_order)
 
     def split(self, name: str) -> Split:
-        """The strings of one split, kept while the models of one language take turns."""
+        """Returns the strings of one split, cached for all models of one language."""
         protocol = self.protocol
         words = self.language.terminals, protocol.distribution, protocol.zipf_exponent
-        return _split(self.task, name, words, protocol.data_seed, protocol.splits)
+        return _split(self._name, name, words, protocol.data_seed, protocol.splits)
 
     def shortcuts(self) -> dict[str, dict[str, float]]:
-        """What each classifier of the shortcut audit reaches, by measure."""
+        """Returns the accuracy of each classifier of the shortcut audit, by measure and classifier."""
         protocol = self.protocol
         words = self.language.terminals, protocol.distribution, protocol.zipf_exponent
-        return _shortcuts(self.task, words, protocol.data_seed, protocol.splits)
+        return _shortcuts(self._name, words, protocol.data_seed, protocol.splits)
+
+    @property
+    def _name(self) -> TaskName:
+        return self.task, tasks.entry(f"syntax/{self.task}").version
 
     def framed(self, symbols: Sequence[str]) -> Batch:
         tokens = self.language.input_alphabet.encode(symbols)[None]
@@ -65,30 +70,30 @@ class Classification(AbstractProblem):
 
 
 @lru_cache(maxsize=8)
-def _split(task: str, name: str, words: Words, seed: int, settings: SplitSettings) -> Split:
+def _split(task: TaskName, name: str, words: Words, seed: int, settings: SplitSettings) -> Split:
     return draw_split(_language(task, words), name, seed, settings)
 
 
 @lru_cache(maxsize=2)
-def _shortcuts(task: str, words: Words, seed: int, settings: SplitSettings) -> dict[str, dict[str, float]]:
+def _shortcuts(task: TaskName, words: Words, seed: int, settings: SplitSettings) -> dict[str, dict[str, float]]:
     scored = {SCORED[name]: _split(task, name, words, seed, settings) for name in ("test", "long")}
-    found: dict[str, dict[str, float]] = {measure: {} for measure in scored}
+    accuracies: dict[str, dict[str, float]] = {measure: {} for measure in scored}
     train = _split(task, "train", words, seed, settings)
-    for one in shortcut_audit(train, scored, categories=_language(task, words).symbol_categories):
-        found[one.split][one.classifier] = round(one.accuracy, 6)
-    return found
+    for audit in shortcut_audit(train, scored, categories=_language(task, words).symbol_categories):
+        accuracies[audit.split][audit.classifier] = round(audit.accuracy, 6)
+    return accuracies
 
 
-def _language(task: str, words: Words) -> AbstractPseudoLanguage:
+def _language(task: TaskName, words: Words) -> AbstractPseudoLanguage:
     terminals, distribution, exponent = words
     options = {"terminals": terminals, "distribution": distribution, "zipf_exponent": exponent}
-    return tasks.get(f"syntax/{task}")(**options)  # pyright: ignore[reportReturnType, reportCallIssue]
+    return tasks.get(f"syntax/{task[0]}")(**options)  # pyright: ignore[reportReturnType, reportCallIssue]
 
 
 def batch_of(split: Split, rows: np.ndarray, size: int) -> Batch:
-    """These strings as a batch of `size` rows, each with its label at the last real symbol.
+    """Returns strings as a batch of `size` rows, each with its label at the last real symbol.
 
-    What is missing is filled with the first string, which then does not count.
+    Missing rows are filled with copies of the first string, whose weight is 0.
     """
     filled = np.concatenate([rows, np.repeat(rows[:1], size - len(rows))])
     position = np.arange(split.tokens.shape[1])[None, :]
@@ -100,7 +105,7 @@ def batch_of(split: Split, rows: np.ndarray, size: int) -> Batch:
 
 
 def test_batches(split: Split) -> Iterator[tuple[int, Batch]]:
-    """All strings of a split in batches of one size, with the number of rows that count."""
+    """Yields all strings of a split in batches of `TEST_ROWS`, each after its number of real rows."""
     for first in range(0, len(split), TEST_ROWS):
         rows = np.arange(first, min(first + TEST_ROWS, len(split)))
         yield len(rows), batch_of(split, rows, TEST_ROWS)

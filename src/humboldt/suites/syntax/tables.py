@@ -1,20 +1,22 @@
-"""How the results of the syntax suite are shown: records, and the paper's Table 2 with ours beside it."""
+"""Records of the syntax suite, and the paper's Table 2 with our numbers beside it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from humboldt import published
+from humboldt.core.identity import Evaluation, Training
+from humboldt.core.results import Result, State
 from humboldt.measures import accuracy
-from humboldt.report.tables import Missing, Number, Record, Table
+from humboldt.report.tables import MissingCell, Record, Table, TableCell, TableEntry
 from humboldt.report.words import counted
-from humboldt.results import Result, State
-from humboldt.suites.cells import Cell, Heading, Measured, order_of
+from humboldt.suites import catalogue
+from humboldt.suites.cells import Cell, MeasureValues, SettingGroup, order_of
 
 if TYPE_CHECKING:
-    from humboldt.suites.syntax import Syntax
+    from humboldt.suites.syntax.suite import Syntax
 
 CAPTURED = 90.0  # percent, and more than that; the paper's section 3
-SPLIT_TITLES = {"in_dist": "in-dist", "out_of_dist": "out-of-dist"}  # measure -> what the paper calls the split
+SPLIT_TITLES = {"in_dist": "in-dist", "out_of_dist": "out-of-dist"}  # measure -> name of the split in the paper
 PRINTED_COUNTS = {
     "transformer_encoder": "1.32M",
     "transformer_decoder": "1.32M",
@@ -23,18 +25,36 @@ PRINTED_COUNTS = {
 }  # section 2.3
 
 
-def records(cell: Cell) -> list[Record]:
-    """The flat records of one cell.
+def place(training: Training, evaluation: Evaluation) -> tuple[Any, ...]:
+    """Returns the size of the vocabulary and the distribution of its words, which the paper's tables distinguish."""
+    del evaluation
+    return training.setting["terminals"], training.setting["distribution"]
 
-    `max` is the paper's score; `selected` is the accuracy of the member that is best on the validation split, which
-    unlike `max` owes nothing to the choice among members. The measures that end in `_shortcut` are the best accuracy
-    that a classifier without structure reaches on the same strings.
+
+def records(cell: Cell) -> list[Record]:
+    """Returns the flat records of one cell.
+
+    `max` is the paper's score. `selected` is the accuracy of the member that is best on the validation split; unlike
+    `max`, it is not inflated by the choice among members. Measures that end in `_shortcut` are the best accuracy
+    of a classifier without structure on the same strings.
     """
     all_records = []
     setting = setting_of(cell)
 
     def add(measure: str, statistic: str, value: float, members: int, beside: float | None) -> None:
-        all_records.append(Record("syntax", cell.task, cell.model, setting, measure, statistic, value, members, beside))
+        all_records.append(
+            Record(
+                suite="syntax",
+                task=cell.task,
+                model=cell.model,
+                setting=setting,
+                measure=measure,
+                statistic=statistic,
+                value=value,
+                members=members,
+                published=beside,
+            )
+        )
 
     finished = [result for _, _, result in cell.finished("validation")]
     for measure in SPLIT_TITLES if finished else ():
@@ -51,7 +71,7 @@ def records(cell: Cell) -> list[Record]:
 
 
 def setting_of(cell: Cell) -> str:
-    """Heading and place of a cell, as its records have them."""
+    """Returns heading and place of a cell, as in its records."""
     terminals, distribution = cell.place
     return f"{cell.heading}, terminals={terminals}, {distribution}"
 
@@ -61,11 +81,16 @@ def is_captured(percent: float) -> bool:
     return percent > CAPTURED
 
 
-def measured(cell: Cell) -> list[Measured]:
-    """The accuracies of all members, of which the paper prints the best; out of distribution first."""
+def measured(cell: Cell) -> list[MeasureValues]:
+    """Returns the accuracies of all members, out of distribution first; the paper prints the best."""
     return [
-        Measured(
-            *(measure, setting_of(cell), tuple(values), is_captured, published_accuracy(cell, measure)), scale=100.0
+        MeasureValues(
+            measure=measure,
+            setting=setting_of(cell),
+            values=tuple(values),
+            is_solved=is_captured,
+            published=published_accuracy(cell, measure),
+            scale=100.0,
         )
         for measure in reversed(SPLIT_TITLES)
         if (values := percents(cell, measure))
@@ -73,19 +98,19 @@ def measured(cell: Cell) -> list[Measured]:
 
 
 def percents(cell: Cell, measure: str) -> list[float]:
-    """The accuracies of all members that have one."""
+    """Returns the accuracies of all members that have one, in percent."""
     return [100 * value for value, _, _ in cell.finished(measure)]
 
 
 def best_shortcut(result: Result, measure: str) -> tuple[str, float]:
-    """The classifier without structure that is best on these strings, and its accuracy in percent."""
+    """Returns the best classifier without structure on these strings, and its accuracy in percent."""
     audit: Mapping[str, float] = result.detail["shortcuts"][measure]
     classifier = max(audit, key=lambda name: audit[name])
     return classifier, 100 * audit[classifier]
 
 
 def published_accuracy(cell: Cell, measure: str) -> float | None:
-    """What Table 2 has. Table 3, for the uniform distribution, repeats Table 2 and is no measurement."""
+    """Returns the number in Table 2. Table 3, for the uniform distribution, only repeats Table 2."""
     terminals, distribution = cell.place
     printed = published.lookup(
         "syntax",
@@ -100,8 +125,8 @@ def published_accuracy(cell: Cell, measure: str) -> float | None:
     return None if printed is None else float(printed)
 
 
-def layout(suite: "Syntax", heading: Heading, cells: Sequence[Cell]) -> list[Table]:
-    """The best member beside the paper's, then the mean over members."""
+def layout(suite: "Syntax", heading: SettingGroup, cells: Sequence[Cell]) -> list[Table]:
+    """Returns a table of the best members with the paper's numbers, and one of means over members."""
     title = f"syntax, {heading}"
     all_tables = [_table(suite, title, cells, _best, with_paper=True, notes=_notes(suite, cells))]
     if any(len(cell.members()) > 1 for cell in cells):
@@ -109,50 +134,57 @@ def layout(suite: "Syntax", heading: Heading, cells: Sequence[Cell]) -> list[Tab
     return all_tables
 
 
-def _best(cell: Cell, measure: str) -> Number:
-    best, theirs = max(percents(cell, measure)), published_accuracy(cell, measure)
-    text, solved = f"{best:.2f}{'*' if is_captured(best) else ' '}", is_captured(best)
-    return Number(text, cell=cell.key, value=best, published=theirs, scale=100.0, is_solved=solved)
+def _best(cell: Cell, measure: str) -> TableCell:
+    best = max(percents(cell, measure))
+    return TableCell(
+        value=best,
+        form=".2f",
+        mark="*" if is_captured(best) else " ",
+        cell=cell.key,
+        published=published_accuracy(cell, measure),
+        scale=100.0,
+        is_solved=is_captured(best),
+    )
 
 
-def _mean(cell: Cell, measure: str) -> Number:
+def _mean(cell: Cell, measure: str) -> TableCell:
     summary = accuracy.summarise(percents(cell, measure))
-    text = f"{summary.mean:.2f}" + (f" ± {summary.std:.2f}" if summary.members > 1 else "")
-    return Number(text, cell=cell.key, value=summary.mean, scale=100.0)
+    deviation = summary.std if summary.members > 1 else None
+    return TableCell(value=summary.mean, form=".2f", deviation=deviation, cell=cell.key, scale=100.0)
 
 
 def _table(
     suite: "Syntax",
     title: str,
     cells: Sequence[Cell],
-    shown: Callable[[Cell, str], str],
+    shown: Callable[[Cell, str], TableCell],
     *,
     with_paper: bool,
     notes: Sequence[str] = (),
 ) -> Table:
     names = [name for name in order_of(suite, cells) if any(cell.model == name for cell in cells)]
-    titles = [[suite.contender(name).title, *(["paper"] if with_paper else [])] for name in names]
+    titles = [[catalogue.contender(suite, name).title, *(["paper"] if with_paper else [])] for name in names]
     columns = ["Language", "T", "Drawn", "Test", *(title for group in titles for title in group)]
     rows = []
     for where in dict.fromkeys((cell.task, cell.place) for cell in cells):
         here = {cell.model: cell for cell in cells if (cell.task, cell.place) == where}
         task, (terminals, distribution) = where
         for measure, split in SPLIT_TITLES.items():
-            row = [task, str(terminals), distribution, split.split("-")[0]]
-            shortcut = "–"
+            row: list[TableEntry] = [task, TableCell(value=terminals), distribution, split.split("-")[0]]
+            shortcut = None
             for name in names:
                 cell = here.get(name)
                 has_scores = cell is not None and bool(percents(cell, measure))
                 if cell is None:
-                    row.append(Missing("–", task=task, model=name))
+                    row.append(MissingCell(task, name))
                 else:
                     row.append(shown(cell, measure) if has_scores else cell.without_score())
                 if with_paper:
                     printed = published_accuracy(cell, measure) if cell else None
-                    row.append("–" if printed is None else f"{printed:.2f}")
+                    row.append(TableCell(value=printed, form=".2f"))
                 if cell and has_scores and "shortcuts" in cell.finished(measure)[0][2].detail:
-                    shortcut = f"{best_shortcut(cell.finished(measure)[0][2], measure)[1]:.2f}"
-            rows.append((*row, shortcut) if with_paper else tuple(row))
+                    _, shortcut = best_shortcut(cell.finished(measure)[0][2], measure)
+            rows.append((*row, TableCell(value=shortcut, form=".2f")) if with_paper else tuple(row))
     return Table(title, (*columns, *(["Shortcut"] if with_paper else [])), tuple(rows), tuple(notes))
 
 
@@ -180,7 +212,10 @@ def _notes(suite: "Syntax", cells: Sequence[Cell]) -> list[str]:
         if results and results[0].detail.get("parameters"):
             bodies[cell.model] = results[0].detail["parameters"]["body"]
     if bodies:
-        words = [f"{suite.contender(name).title} {_thousands(count)}{_printed(name)}" for name, count in bodies.items()]
+        words = [
+            f"{catalogue.contender(suite, name).title} {_thousands(count)}{_printed(name)}"
+            for name, count in bodies.items()
+        ]
         notes.append(f"Parameters without word vectors and output layer: {', '.join(words)}.")
     return notes
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from humboldt.checkpoints import Checkpoints
-from humboldt.environment import environment
-from humboldt.events import AbstractSink
+from humboldt.core.environment import environment
+from humboldt.core.events import AbstractSink
 from humboldt.models import models
+from humboldt.models.forms import build_network
+from humboldt.storage.checkpoints import Checkpoints
+from humboldt.training.abilities import CountsRight, GivesProbabilities, HasNetwork, ReadsSymbols, WritesOutputs
 from humboldt.training.base import (
     AbstractEngine,
     AbstractPredictor,
@@ -33,9 +35,10 @@ SAMPLE_STEPS = 10  # of training, for an estimate
 
 
 class JaxEngine(AbstractEngine):
-    """Members are one more axis of every array, or take turns on a CPU."""
+    """Trains all members as one more axis of every array; on a CPU, one after the other."""
 
     models = models
+    abilities = frozenset({CountsRight, GivesProbabilities, WritesOutputs, ReadsSymbols, HasNetwork})
 
     def __init__(self) -> None:
         self._paces: dict[Any, Pace] = {}  # so that similar jobs are measured once
@@ -75,23 +78,20 @@ class JaxEngine(AbstractEngine):
             with products(job.recipe.exact_products):
                 self._paces[key] = ensemble.pace(min(SAMPLE_STEPS, job.recipe.steps))
         predictor = predictor_of(job, ensemble.stand_ins().weights, ensemble.static)
-        seconds = self.known_seconds(job)
-        assert seconds is not None
-        return predictor.take(range(len(job.members))), seconds
+        return predictor.take(range(len(job.members))), self._seconds(job, self._paces[key])
 
     def takes_turns(self) -> bool:
         import jax
 
         return jax.default_backend() == "cpu"
 
-    def known_seconds(self, job: Job, times: float = 1.0) -> float | None:
-        steps, pace = job.recipe.steps, self._paces.get(_kind(job))
-        if pace is None:
-            return None
+    def _seconds(self, job: Job, pace: "Pace") -> float:
+        """Returns the seconds of a training, given the times of compilation and of one token."""
+        steps = job.recipe.steps
         tokens = [job.problem.batch(i).tokens.size for i in range(0, steps, max(1, steps // 8))]
         if job.problem.has_own_examples:
             tokens = [size / len(job.members) for size in tokens]
-        return pace.compilation + pace.token * float(np.mean(tokens)) * steps * times
+        return pace.compilation + pace.token * float(np.mean(tokens)) * steps
 
     def trial(self, job: Job) -> "AbstractTrial":
         from humboldt.training.ensemble.trial import Trial
@@ -104,7 +104,7 @@ class JaxEngine(AbstractEngine):
         return outline(lambda key: build(job, key))[1]
 
     def memory(self, job: Job) -> Memory:
-        from humboldt.training.ensemble.train import SPAN_STEPS
+        from humboldt.training.spans import SPAN_STEPS
 
         numbers = self.parameters(job)
         kept = 2 if job.recipe.optimiser == "sgd" else 4  # weights and gradient; two moments of Adam
@@ -133,13 +133,14 @@ class JaxTrained(AbstractTrained):
 
 
 def _kind(job: Job) -> Any:
-    """Jobs that take as long for a token. Tasks differ in their alphabets, which hardly matters."""
+    """Returns a key that is equal for jobs with the same time per token. It ignores the sizes of alphabets, whose
+    effect is small."""
     rows = job.problem.batch(0).tokens.shape[-2]
     return job.model, job.recipe.optimiser, job.recipe.precision, len(job.members), rows
 
 
 def _available() -> int:
-    """Bytes of the accelerator, or of the machine."""
+    """Returns the memory of the accelerator, or of the machine, in bytes."""
     import jax
 
     device = jax.devices()[0]
@@ -148,20 +149,28 @@ def _available() -> int:
 
 
 def build(job: Job, key: Any) -> Any:
-    """One network of the job, freshly initialised."""
+    """Returns one network of the job, freshly initialised."""
     problem = job.problem
-    return job.model.build(problem.input_size, problem.output_size, num_symbols=problem.num_symbols, key=key)
+    return build_network(
+        job.model,
+        problem.kind,
+        problem.input_size,
+        problem.output_size,
+        num_symbols=problem.num_symbols,
+        start=problem.start,
+        key=key,
+    )
 
 
 def predictor_of(job: Job, weights: Any, static: Any) -> "EnsemblePredictor":
-    """Members of a job, as networks that can be asked."""
+    """Returns a predictor of the members of a job."""
     from humboldt.training.ensemble.predictor import EnsemblePredictor
 
     return EnsemblePredictor(weights, static, job.problem, exact_products=job.recipe.exact_products)
 
 
 def make_ensemble(job: Job) -> "Ensemble":
-    """The members of a job, ready to train."""
+    """Returns the members of a job, ready to train."""
     from humboldt.training.ensemble.train import Ensemble
 
     return Ensemble(lambda key: build(job, key), job.members, job.recipe, job.problem)

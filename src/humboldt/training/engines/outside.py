@@ -1,14 +1,16 @@
-"""The engine of models that were trained elsewhere: it trains nothing. It gives their results a place in the store."""
+"""The engine of models that were trained outside Humboldt. It trains nothing; the store lists their results under
+it."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal, NoReturn
 
-from humboldt.checkpoints import Checkpoints
-from humboldt.environment import environment
+from humboldt.core.environment import environment
+from humboldt.core.events import AbstractSink
 from humboldt.errors import UsageError
-from humboldt.events import AbstractSink
 from humboldt.registry import Registry
 from humboldt.settings import setting, settings
+from humboldt.storage.checkpoints import Checkpoints
+from humboldt.training.abilities import CountsRight, ReadsSymbols, WritesOutputs
 from humboldt.training.base import AbstractEngine, Arrays, Job, engines
 
 trained_elsewhere: Registry[type] = Registry("model that was trained elsewhere")
@@ -17,18 +19,19 @@ trained_elsewhere: Registry[type] = Registry("model that was trained elsewhere")
 @trained_elsewhere.register("outside", version=1)
 @settings
 class Outside:
-    """Anybody's model. All that is known of it is how it was asked."""
+    """A model from outside. Its only setting is the kind of answers that it gives."""
 
     asked: Literal["answers", "probabilities"] = setting(
-        "answers", "what it was asked for: answers, or which of two strings is more probable"
+        "answers", "kind of answers: outputs, or which of two strings is more probable"
     )
-    toolkit: ClassVar[str] = "opennmt"  # its target tokens have a start mark, which an outside model may say, too
+    toolkit: ClassVar[str] = "opennmt"  # its target tokens include a start mark, which an outside model may also output
 
 
 class OutsideEngine(AbstractEngine):
-    """Refuses to train."""
+    """An engine whose methods raise a usage error."""
 
     models = trained_elsewhere
+    abilities = frozenset({CountsRight, WritesOutputs, ReadsSymbols})
 
     def train(self, job: Job, checkpoints: Checkpoints, sink: AbstractSink) -> NoReturn:
         raise _refusal()

@@ -1,4 +1,4 @@
-"""The engine that searches for networks by description length. It needs no JAX; no member has a gradient."""
+"""The engine that searches for networks by description length. It needs neither JAX nor gradients."""
 
 import json
 import os
@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from humboldt.checkpoints import Checkpoints
-from humboldt.environment import environment
-from humboldt.events import AbstractSink, Progress, Warned
+from humboldt.core.environment import environment
+from humboldt.core.events import AbstractSink, Progress, Warned
 from humboldt.mdl import Network, NetworkStepper, Trie, build_trie, description_length
 from humboldt.mdl.proofs import prove, verdict_record
 from humboldt.mdl.proofs.described import DESCRIBED
 from humboldt.mdl.reading import ReadableNetwork
 from humboldt.mdl.search import Islands, ShortestProved, search, searches, start
 from humboldt.mdl.search import Progress as SearchProgress
+from humboldt.storage.checkpoints import Checkpoints
+from humboldt.training.abilities import CanBeProved, HasNetwork, ReadsSymbols
 from humboldt.training.base import (
     AbstractEngine,
     AbstractPredictor,
@@ -33,9 +34,10 @@ ROWS = 16384  # states that a test steps at once
 
 
 class SearchEngine(AbstractEngine):
-    """One search for each member, one after the other; each uses all cores that the job has."""
+    """Runs one search for each member, one after the other; each uses all cores of the job."""
 
     models = searches
+    abilities = frozenset({ReadsSymbols, CanBeProved, HasNetwork})
     uses_accelerator = False
 
     def train(self, job: Job, checkpoints: Checkpoints, sink: AbstractSink) -> "SearchTrained":
@@ -62,7 +64,7 @@ class SearchEngine(AbstractEngine):
             )
             best = state.best_network(job.problem.symbols)
             if proved is not None and proved.network is not None and proved.bits < state.progress().mdl:
-                best = proved.network  # from an island that does not charge in full: the record has not heard of it
+                best = proved.network  # from an island that does not charge the full cost: not in the record
             networks.append(best)
             kept.append(proved and proved.network)
             now = state.progress()
@@ -76,24 +78,24 @@ class SearchEngine(AbstractEngine):
         return SearchPredictor(networks, corpus_trie(job.problem), job, proved)
 
     def sample(self, job: Job) -> tuple[AbstractPredictor, float]:
-        """Seconds at most: all generations of all seeds. A search that stops improving ends sooner."""
+        """Returns the largest number of seconds: all generations of all seeds. A search that stops improving ends
+        sooner."""
         settings, trie = job.model.search_settings(), corpus_trie(job.problem)
         state, islands = start(trie, settings, job.members[0].seed), Islands(trie, settings)
         begin = time.monotonic()
         islands.advance(state, 1)  # compiles, or loads what was compiled
         compiling, begin = time.monotonic() - begin, time.monotonic()
         islands.advance(state, 10)
-        one = (time.monotonic() - begin) / 10 / min(_cores(job), settings.num_islands)
+        generation = (time.monotonic() - begin) / 10 / min(_cores(job), settings.num_islands)
         network = state.best_network(job.problem.symbols)
-        return SearchPredictor([network], trie, job), compiling + one * job.model.generations * len(job.members)
+        return SearchPredictor([network], trie, job), compiling + generation * job.model.generations * len(job.members)
 
     def environment(self) -> dict[str, str]:
         return environment(uses_jax=False)
 
 
 def _cores(job: Job) -> int:
-    """Cores that a job has, or that this process may use: fewer than the machine has, where somebody has said so
-    (`taskset`, a queue)."""
+    """Returns the number of cores of a job, or of this process, which may be limited (`taskset`, a queue)."""
     if job.cores is not None:
         return job.cores
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -104,7 +106,7 @@ def _tell(sink: AbstractSink, phase: str, generations: int, now: SearchProgress)
 
 
 class SearchTrained(AbstractTrained):
-    """The networks that were found."""
+    """The networks that the searches found."""
 
     def __init__(self, predictor: "SearchPredictor", outcomes: tuple[Outcome, ...]) -> None:
         self.predictor, self.outcomes = predictor, outcomes
@@ -124,8 +126,8 @@ def _from_bytes(array: np.ndarray) -> Network:
     return Network.from_json(array.tobytes().decode())
 
 
-class SearchPredictor(AbstractPredictor):
-    """Networks with their description lengths; `proved` are those that a search has kept beside them, if any."""
+class SearchPredictor(AbstractPredictor, ReadsSymbols, CanBeProved, HasNetwork):
+    """Networks with their description lengths; `proved` are the shortest proved networks, if searches kept them."""
 
     def __init__(
         self, networks: Sequence[Network], trie: Trie, job: Job, proved: Sequence[Network | None] | None = None
@@ -165,7 +167,7 @@ class SearchPredictor(AbstractPredictor):
 
 
 def corpus_trie(problem: AbstractProblem) -> Trie:
-    """The corpus as the search reads it: every prefix once."""
+    """Returns the corpus as a trie: every prefix once."""
     batch = problem.training_set()
     strings = []
     for tokens, mask, weight in zip(batch.tokens, batch.mask, batch.weight, strict=True):

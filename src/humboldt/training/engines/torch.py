@@ -1,4 +1,4 @@
-"""The engine that trains PyTorch modules, one after the other."""
+"""The engine that trains PyTorch modules, in several processes or one after the other."""
 
 import os
 from collections.abc import Sequence
@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from humboldt.checkpoints import Checkpoints
-from humboldt.environment import environment
-from humboldt.events import AbstractSink
-from humboldt.outside_models import modules
+from humboldt.core.environment import environment
+from humboldt.core.events import AbstractSink
+from humboldt.languages import ProblemKind
+from humboldt.models.own import modules
+from humboldt.storage.checkpoints import Checkpoints
+from humboldt.training.abilities import CountsRight, GivesProbabilities, HasNetwork, ReadsSymbols, WritesOutputs
 from humboldt.training.base import (
     AbstractEngine,
     AbstractPredictor,
@@ -31,9 +33,11 @@ SAMPLE_STEPS = 5  # of training, for an estimate
 
 
 class TorchEngine(AbstractEngine):
-    """Members take turns: most layers of PyTorch cannot train several networks as one."""
+    """Trains members in several processes on a CPU, one after the other elsewhere."""
 
     models = modules
+    abilities = frozenset({CountsRight, GivesProbabilities, WritesOutputs, ReadsSymbols, HasNetwork})
+    has_roads = True
 
     def train(self, job: Job, checkpoints: Checkpoints, sink: AbstractSink) -> "TorchTrained":
         from humboldt.training.pytorch.predictor import ModulePredictor
@@ -50,19 +54,30 @@ class TorchEngine(AbstractEngine):
         return TorchTrained(trained, ModulePredictor(trained.modules, training.caller))
 
     def restore(self, job: Job, weights: Sequence[Arrays]) -> AbstractPredictor:
+        from humboldt.training.pytorch.learner import load_weights
         from humboldt.training.pytorch.predictor import ModulePredictor
-        from humboldt.training.pytorch.train import load_weights
 
         training = _training(job)
-        found = [training.fresh(member).module for member in job.members]
-        for module, arrays in zip(found, weights, strict=True):
+        modules = [training.fresh(member).module for member in job.members]
+        for module, arrays in zip(modules, weights, strict=True):
             load_weights(module, dict(arrays))
-        return ModulePredictor(found, training.caller)
+        return ModulePredictor(modules, training.caller)
+
+    def road(self, job: Job) -> str | None:
+        from humboldt.training.pytorch.parallel import num_workers
+
+        if len(job.members) < 2:
+            return None
+        count = num_workers(_training(job))
+        if count < 2:
+            return f"{job.model.title}: members are trained in turn."
+        return f"{job.model.title}: members are trained in {count} processes, one core each, if a trial allows it."
 
     def takes_turns(self) -> bool:
         return True
 
     def sample(self, job: Job) -> tuple[AbstractPredictor, float]:
+        from humboldt.training.pytorch.parallel import num_workers
         from humboldt.training.pytorch.predictor import ModulePredictor
 
         training, steps = _training(job), job.recipe.steps
@@ -73,6 +88,7 @@ class TorchEngine(AbstractEngine):
         timed = min(SAMPLE_STEPS, steps)
         seconds = training.seconds_per_step(timed) / mean_size(range(timed))
         seconds *= mean_size(range(0, steps, max(1, steps // 8))) * steps * len(job.members)
+        seconds /= num_workers(training)
         fresh = [training.fresh(member).module for member in job.members]
         return ModulePredictor(fresh, training.caller), seconds
 
@@ -107,27 +123,37 @@ class TorchTrained(AbstractTrained):
         self._trained = trained
 
     def weights(self, member: int) -> dict[str, np.ndarray]:
-        from humboldt.training.pytorch.train import as_array
+        from humboldt.training.pytorch.learner import as_array
 
         return {name: as_array(x) for name, x in self._trained.modules[member].state_dict().items()}
 
 
 def _training(job: Job) -> "Training":
-    """The members of a job, ready to train."""
-    from humboldt.training.pytorch.calling import Caller
+    """Returns the members of a job, ready to train."""
+    from humboldt.training.pytorch.calling import Caller, takes_told
+    from humboldt.training.pytorch.learner import own_random
     from humboldt.training.pytorch.train import Training
 
     model, problem = job.model, job.problem
-    caller = Caller(model.title, problem, model.on_device())
+    device = model.on_device()
 
-    def make() -> Any:
-        return model.make(problem.input_size, problem.output_size, num_symbols=problem.num_symbols)
+    def make(concatenates: bool) -> Any:
+        more = problem.output_size if concatenates else 0  # the ids of the target come after those of the source
+        num_symbols = problem.input_size if concatenates else problem.num_symbols
+        return model.make(problem.input_size + more, problem.output_size, num_symbols=num_symbols)
 
-    return Training(make, job.members, job.recipe, caller, compiled=model.compile)
+    concatenates = False
+    if problem.kind is ProblemKind.SEQUENCE_TO_SEQUENCE:
+        with own_random(device):
+            concatenates = not takes_told(make(False))
+    caller = Caller(model.title, problem, device, concatenates=concatenates)
+    return Training(
+        lambda: make(concatenates), job.members, job.recipe, caller, compiled=model.compile, cores=job.cores
+    )
 
 
 def _available(caller: "Caller") -> int:
-    """Bytes of the accelerator, or of the machine."""
+    """Returns the memory of the accelerator, or of the machine, in bytes."""
     import torch
 
     if caller.device.type == "cuda":

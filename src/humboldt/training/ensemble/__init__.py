@@ -1,1 +1,1 @@
-"""Many members in one compiled JAX program."""
+"""Trains and evaluates many members in one compiled JAX program."""

@@ -1,4 +1,4 @@
-"""Beam search: the likeliest of the outputs that a few hypotheses, kept side by side, lead to."""
+"""Beam search: finds likely outputs by extending a few hypotheses in parallel."""
 
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from humboldt.training.ensemble.decode import in_growing_room, settled
 
 
 class Beams(NamedTuple):
-    """The hypotheses of every row between two symbols, the likeliest first."""
+    """The hypotheses of every row after some symbols, the most probable first."""
 
     time: Int[Array, ""]
     states: PyTree  # leading axis: hypotheses of all rows
@@ -27,11 +27,12 @@ class Beams(NamedTuple):
 def _search(
     weights: PyTree, static: PyTree, source: Array, mask: Array, start: int, end: int, longest: int, beam: int
 ) -> Int[Array, "member batch time"]:
-    """All rows, member after member. A row is done when its likeliest hypothesis has ended: longer ones only lose."""
+    """Searches all rows, one member after the other. A row is finished when its most probable hypothesis has ended:
+    longer ones can only become less probable."""
     rows = len(source)
 
     def chosen(values: Array, which: Int[Array, "batch beam"]) -> Array:
-        """Of each row the hypotheses that these numbers name."""
+        """Returns the hypotheses of each row with these numbers."""
         own = values.reshape(rows, beam, *values.shape[1:])
         return jnp.take_along_axis(own, which.reshape(rows, beam, *[1] * (own.ndim - 2)), 1).reshape(values.shape)
 
@@ -43,7 +44,7 @@ def _search(
             states, logits = jax.vmap(model.step)(now.states, now.last.reshape(-1))
             steps = jax.nn.log_softmax(logits.astype(jnp.float32)).reshape(rows, beam, -1)
             size = steps.shape[-1]
-            # What has ended goes on with the end symbol, at no cost.
+            # A hypothesis that has ended continues with the end symbol, at no cost.
             resting = jnp.where(jnp.arange(size) == end, 0.0, -jnp.inf)
             steps = jnp.where(now.ended[..., None], resting, steps)
             totals = (now.log_probability[..., None] + steps).reshape(rows, -1)
@@ -64,7 +65,7 @@ def _search(
             jax.tree.map(lambda x: jnp.repeat(x, beam, 0), states),
             jnp.full((rows, beam), start, jnp.int32),
             jnp.zeros((rows, beam), bool),
-            jnp.tile(jnp.where(jnp.arange(beam) == 0, 0.0, -jnp.inf), (rows, 1)),  # at first all are the same
+            jnp.tile(jnp.where(jnp.arange(beam) == 0, 0.0, -jnp.inf), (rows, 1)),  # at first all hypotheses are equal
             jnp.full((rows, beam, longest), end, jnp.int32),
         )
         done = jax.lax.while_loop(lambda now: (now.time < longest) & ~now.ended[:, 0].all(), body, first)
@@ -76,7 +77,7 @@ def _search(
 def beam_outputs(
     weights: PyTree, static: PyTree, batch: Batch, *, start: int, end: int, longest: int, beam: int
 ) -> Int[np.ndarray, "member batch time"]:
-    """Like `greedy_outputs`, which is a beam of one. Nothing is added for length."""
+    """Like `greedy_outputs`, which is a beam of one. There is no length penalty."""
 
     def search(source: Any, mask: Any, cap: int) -> Array:
         return _search(weights, static, source, mask, start, end, cap, beam)

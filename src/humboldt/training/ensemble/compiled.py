@@ -1,4 +1,4 @@
-"""Compiled programs outlive the process that made them."""
+"""Caches compiled programs on disk."""
 
 import os
 from functools import cache
@@ -9,13 +9,13 @@ import jax
 
 @cache
 def keep_compiled_programs() -> None:
-    """From now on JAX keeps what it compiles for an accelerator in the user's cache folder.
+    """Makes JAX cache the programs that it compiles for an accelerator in the user's cache folder.
 
     Compiling an ensemble of Transformers for a GPU takes most of a minute; a resumed or repeated study should not wait
-    for it again. On a CPU, where compiling takes seconds and a program may not run on the next machine that shares the
-    folder, nothing is kept. Who has set JAX's own `JAX_COMPILATION_CACHE_DIR` keeps that.
+    for it again. On a CPU nothing is cached: compiling takes seconds, and a program may not run on another machine that
+    shares the folder. A folder set by JAX's `JAX_COMPILATION_CACHE_DIR` is used instead.
 
-    Must be called before the first compilation: JAX then decides once and for all.
+    Must be called before the first compilation, when JAX reads this setting.
     """
     chosen = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
     if jax.default_backend() == "cpu" or chosen is not None:

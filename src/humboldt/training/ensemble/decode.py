@@ -1,4 +1,4 @@
-"""What sequence-to-sequence members say by themselves, and how likely they find what others say."""
+"""Greedy decoding and target likelihoods of sequence-to-sequence ensembles."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -14,13 +14,13 @@ from humboldt.models.networks.sequence_to_sequence.base import AbstractSequenceT
 from humboldt.training.ensemble.members import over_members, pad_members
 from humboldt.training.ensemble.steps import Examples, all_logits, nats_per_symbol
 
-SHORTEST_SOURCE = 16  # sources are padded to this, or to twice as much until they fit: few programs
-SHORTEST_CAP = 32  # symbols for which there is room at first; outputs that do not end get eight times as many
-FEWEST_ROWS = {"cpu": 16, "accelerator": 64}  # rows are filled up to these, or to four times as many until they fit
+SHORTEST_SOURCE = 16  # sources are padded to this or to 2, 4, 8, ... times as much, so that few programs are compiled
+SHORTEST_CAP = 32  # symbols of room at first; outputs that do not end get eight times as many
+FEWEST_ROWS = {"cpu": 16, "accelerator": 64}  # rows are padded to this number or to 4, 16, ... times as many
 
 
 class Decoding(NamedTuple):
-    """Greedy decoding between two symbols. `said` has room for all of them; `ended` tells which rows are complete."""
+    """State of greedy decoding. `said` has room for all symbols; `ended` marks the rows that are complete."""
 
     time: Int[Array, ""]
     states: PyTree
@@ -33,7 +33,7 @@ class Decoding(NamedTuple):
 def _greedy(
     weights: PyTree, static: PyTree, source: Array, mask: Array, start: int, end: int, longest: int
 ) -> Int[Array, "member batch time"]:
-    """All rows of all members, one symbol after the other, until all have ended."""
+    """Decodes all rows of all members, one symbol after the other, until all have ended."""
 
     def begin(model: PyTree) -> PyTree:
         return jax.vmap(lambda source, mask: model.start(model.encode(source, mask), longest))(source, mask)
@@ -58,16 +58,16 @@ def _greedy(
         )
         return jax.lax.while_loop(lambda now: (now.time < longest) & ~now.ended.all(), body, first).said
 
-    if jax.default_backend() == "cpu":  # members take turns
+    if jax.default_backend() == "cpu":  # members are decoded one after the other
         return jax.lax.map(lambda weights: decode(begin, advance, settled(weights, static), mask.shape[:1]), weights)
-    # One loop for all members: a loop of each, side by side, would copy all that it remembers at every symbol.
+    # One loop for all members: a vectorised loop would copy its whole state at every symbol.
     count = jax.tree.leaves(weights)[0].shape[0]
     models = eqx.filter_vmap(lambda weights: settled(weights, static))(weights)
     return decode(eqx.filter_vmap(begin), eqx.filter_vmap(advance), models, (count, *mask.shape[:1]))
 
 
 def settled(weights: PyTree, static: PyTree) -> PyTree:
-    """A model, ready for many steps."""
+    """Returns a model, prepared for many steps."""
     model = eqx.combine(weights, static)
     return model.settled() if isinstance(model, AbstractSequenceToSequence) else model
 
@@ -75,7 +75,7 @@ def settled(weights: PyTree, static: PyTree) -> PyTree:
 def greedy_outputs(
     weights: PyTree, static: PyTree, batch: Batch, *, start: int, end: int, longest: int
 ) -> Int[np.ndarray, "member batch time"]:
-    """At most `longest` symbols for each source. From the end symbol on, all is the end symbol."""
+    """Returns at most `longest` symbols for each source, filled with the end symbol."""
 
     def decode(source: Array, mask: Array, cap: int) -> Array:
         return _greedy(weights, static, source, mask, start, end, cap)
@@ -86,10 +86,10 @@ def greedy_outputs(
 def in_growing_room(
     decode: Callable[[Array, Array, int], Array], batch: Batch, *, end: int, longest: int
 ) -> Int[np.ndarray, "member batch time"]:
-    """Outputs for the sources of a batch. `decode` is given sources, their mask and for how many symbols there is room.
+    """Returns outputs for the sources of a batch. `decode` takes sources, their mask and the number of symbols of room.
 
-    Most outputs are short, and room for a long one costs memory and time at every symbol. So there is little room at
-    first, and rows that some member has not ended by then are decoded again with more.
+    Most outputs are short, and room for a long one costs memory and time at every symbol. So decoding begins with
+    little room, and rows that are not complete for all members are decoded again with more.
     """
     outputs = None
     left, cap = np.arange(len(batch.tokens)), min(SHORTEST_CAP, longest)
@@ -111,7 +111,7 @@ def in_growing_room(
 
 
 def _grown(size: int, factor: int, needed: int) -> int:
-    """`size`, or so many times as much until there is room for what is needed."""
+    """Returns the smallest `size * factor**k` that is at least `needed`."""
     while size < needed:
         size *= factor
     return size
@@ -121,7 +121,7 @@ def _grown(size: int, factor: int, needed: int) -> int:
 def _each_symbol(
     weights: PyTree, static: PyTree, examples: Examples, start: int, own: bool
 ) -> tuple[Float[Array, "..."], Bool[Array, "..."]]:
-    """Nats of every target symbol, and whether it is the likeliest, when the symbols before it are told."""
+    """Returns the nats of every target symbol, and whether it is the most probable, given the targets before it."""
 
     def of_member(weights: PyTree, examples: Examples) -> tuple[Array, Array]:
         logits = all_logits(eqx.combine(weights, static), examples, start, None)
@@ -131,13 +131,13 @@ def _each_symbol(
 
 
 def nats_of_targets(weights: PyTree, static: PyTree, batch: Batch, *, start: int) -> Float[np.ndarray, "member batch"]:
-    """Minus the log-probability of every row's targets. The batch may have an axis of members."""
+    """Returns minus the log-probability of every row's targets. The batch may have an axis of members."""
     nats, _ = _of_targets(weights, static, batch, start)
     return np.where(batch.target_mask, np.asarray(nats, np.float64), 0).sum(-1)  # in double precision: long strings
 
 
 def correct_targets(weights: PyTree, static: PyTree, batch: Batch, *, start: int) -> Int[np.ndarray, "member batch"]:
-    """How many symbols of every row's targets are the likeliest, when the symbols before them are told."""
+    """Returns the number of target symbols of every row that are the most probable, given the targets before them."""
     _, is_right = _of_targets(weights, static, batch, start)
     return (batch.target_mask & np.asarray(is_right)).sum(-1)
 

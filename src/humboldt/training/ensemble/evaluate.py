@@ -1,4 +1,4 @@
-"""How many target symbols the members of an ensemble get right."""
+"""Counts the target symbols that the members of an ensemble get right."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from humboldt.languages import Batch
 from humboldt.models.networks.base import AbstractStepwise
 from humboldt.training.ensemble.members import over_members, pad_members
 
-PAIRS_AT_ONCE = {"cpu": 2**22, "accelerator": 2**26}  # of steps that attend to each other, in all rows together
+PAIRS_AT_ONCE = {"cpu": 2**22, "accelerator": 2**26}  # pairs of steps that attend to each other, in all rows together
 STATE_BYTES_AT_ONCE = 2**31  # of the states of all rows that take a step together
 TIME_BUCKET = 128  # evaluation batches are padded to a multiple of this: few programs, and memories sized to fit
 
@@ -30,14 +30,14 @@ def count_correct(
     own_answers_from: int | None = None,
     keys: Key[Array, " batch"] | None = None,
 ) -> Int[Array, "member batch"]:
-    """Correct target symbols of every row. Only the first `num_steps` steps hold anything.
+    """Returns the number of correct target symbols of every row. All steps from `num_steps` on are padding.
 
-    `own_answers_from` is for models that are told their previous answer: after the first token of that id, each token
-    is replaced by what the model itself has just said. With `keys`, one for each row, dropout is on.
+    `own_answers_from` is for autoregressive models: after the first token of that id, each token is replaced by the
+    model's previous answer. With `keys`, one for each row, dropout is on.
     """
 
     def stepwise(weights: PyTree) -> Array:
-        """One time step of all rows after the other, or of as many as there is room for."""
+        """Runs the time steps one after the other, for all rows or as many as fit into memory."""
         model = eqx.combine(weights, static)
         rows = tokens, mask, targets, target_mask, keys
         together = _rows_together(model, tokens, num_members)
@@ -49,7 +49,7 @@ def count_correct(
     def step_rows(
         model: PyTree, tokens: Array, mask: Array, targets: Array, target_mask: Array, keys: Array | None
     ) -> Array:
-        """As many steps as hold anything, and no output is kept."""
+        """Runs the steps before `num_steps`, without storing outputs."""
 
         def body(i: Array, carry: tuple[PyTree, Array, Array]) -> tuple[PyTree, Array, Array]:
             state, correct, said = carry
@@ -70,7 +70,7 @@ def count_correct(
         logits = jax.lax.map(lambda row: model(*row[:2], key=row[2]), (tokens, mask, keys), batch_size=rows)
         return (target_mask & (logits.argmax(-1) == targets)).sum(1)
 
-    # Networks that can go step by step do so where it is cheaper, or where they must.
+    # Stepwise networks run step by step where it is cheaper, or where they must.
     must_step = own_answers_from is not None
     can_step = isinstance(static, AbstractStepwise)
     if must_step and not can_step:
@@ -84,7 +84,8 @@ def count_correct(
 
 
 def _rows_together(model: PyTree, tokens: Int[Array, "batch time"], num_members: int) -> int:
-    """How many rows take a step together: all, or a half, a quarter, ... where memories are too large for that."""
+    """Returns the number of rows that take a step together: all, or a half, a quarter, ... if memories are too
+    large."""
     state = jax.eval_shape(model.start, tokens[0])
     size = num_members * sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
     rows = len(tokens)
@@ -94,7 +95,8 @@ def _rows_together(model: PyTree, tokens: Int[Array, "batch time"], num_members:
 
 
 def _rows_at_once(tokens: Int[Array, "batch time"], num_members: int) -> int:
-    """How many rows run at once: attention needs memory for every pair of steps. All groups are about equally large."""
+    """Returns the number of rows that run at once: attention needs memory for every pair of steps. All groups are of
+    about the same size."""
     room = PAIRS_AT_ONCE["cpu" if jax.default_backend() == "cpu" else "accelerator"]
     most = max(1, room // (num_members * tokens.shape[1] ** 2))
     return -(-len(tokens) // -(-len(tokens) // most))
@@ -108,7 +110,7 @@ def evaluate(
     own_answers_from: int | None = None,
     dropout_key: PRNGKeyArray | None = None,
 ) -> Iterator[np.ndarray]:
-    """Correct target symbols per member and row, shape `(member, batch)`, for each batch.
+    """Yields the correct target symbols per member and row, shape `(member, batch)`, for each batch.
 
     Batches should have the same number of rows, and rows of similar length. With a `dropout_key` dropout is on, the
     same for all members.

@@ -1,4 +1,4 @@
-"""How one function is applied to all members of an ensemble."""
+"""Applies a function to all members of an ensemble."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,11 +12,12 @@ from jaxtyping import Array, PyTree
 
 
 def over_members(function: Callable[..., Any], in_axes: tuple[int | None, ...]) -> Callable[..., Any]:
-    """`function` for every member at once; an argument whose axis is `None` is shared.
+    """Returns `function` applied to all members at once; an argument whose axis is `None` is shared.
 
     On an accelerator the members are one more axis of every array (`vmap`): thirty small matrix products in the time
     of one. A CPU has no idle units to fill, and its batched matrix product is several times slower than a plain one,
-    so there the members take turns inside the same program. With several local devices each takes its share of the
+    so there the members run one after the other inside the same program. With several local devices each takes its
+    share of the
     members; their number must then be a multiple of the number of devices (see `pad_members`).
     """
     local = jax.vmap(function, in_axes) if jax.default_backend() != "cpu" else _in_turn(function, in_axes)
@@ -37,7 +38,7 @@ def _in_turn(function: Callable[..., Any], in_axes: tuple[int | None, ...]) -> C
             own_left, shared_left = iter(own), iter(shared)
             return function(*(next(shared_left) if axis is None else next(own_left) for axis in in_axes))
 
-        if jax.tree.leaves(own)[0].shape[0] == 1:  # spares the loop
+        if jax.tree.leaves(own)[0].shape[0] == 1:  # no loop is needed
             return jax.tree.map(lambda x: x[None], one(jax.tree.map(lambda x: x[0], own)))
         return jax.lax.map(one, own)
 
@@ -45,23 +46,22 @@ def _in_turn(function: Callable[..., Any], in_axes: tuple[int | None, ...]) -> C
 
 
 def pad_members(count: int) -> int:
-    """The number of members to run so that all local devices get equally many; the surplus is thrown away."""
+    """Returns the number of members to run so that all local devices get equally many; the surplus is discarded."""
     devices = len(jax.local_devices())
     return -(-count // devices) * devices
 
 
 def stack_weights(build: Callable[[Array], PyTree], seeds: Sequence[int]) -> PyTree:
-    """The weights of one freshly initialised model per seed, with a leading axis of members.
+    """Returns the weights of one freshly initialised model per seed, with a leading axis of members.
 
-    Each is built on its own, so a member's weights do not depend on who else is in the ensemble.
+    Each is built separately, so a member's weights do not depend on the other members.
     """
     weights = [eqx.filter(build(jax.random.key(seed)), eqx.is_inexact_array) for seed in seeds]
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), *weights)
 
 
 def outline(build: Callable[[Array], PyTree]) -> tuple[PyTree, int]:
-    """All of a model but its weights, and how many numbers these are. Nothing is computed for it, unless the model has
-    other arrays."""
+    """Returns a model without its weights, and their number. Computes nothing, unless the model has other arrays."""
 
     def is_weight(leaf: Any) -> bool:
         return isinstance(leaf, jax.ShapeDtypeStruct | Array) and jnp.issubdtype(leaf.dtype, jnp.inexact)

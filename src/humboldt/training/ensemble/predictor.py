@@ -1,4 +1,4 @@
-"""Trained members of an ensemble, asked all at once."""
+"""The predictor of an ensemble, which evaluates all members at once."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -10,9 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
+from humboldt.core.internals import Inspectable, Internal
 from humboldt.languages import Batch
 from humboldt.models.networks.parameters import count_parameters
 from humboldt.models.stepping import make_stepper
+from humboldt.training.abilities import CountsRight, GivesProbabilities, HasNetwork, ReadsSymbols, WritesOutputs, lacks
 from humboldt.training.base import AbstractPredictor, AbstractProblem
 from humboldt.training.ensemble.beam import beam_outputs
 from humboldt.training.ensemble.decode import correct_targets, greedy_outputs, nats_of_targets
@@ -20,11 +22,11 @@ from humboldt.training.ensemble.evaluate import evaluate
 
 
 def products(exact: bool) -> AbstractContextManager[Any]:
-    """How matrices are multiplied: in single precision, or as the device does by itself."""
+    """Sets the precision of matrix products: single precision, or the default of the device."""
     return jax.default_matmul_precision("highest") if exact else nullcontext()
 
 
-class EnsemblePredictor(AbstractPredictor):
+class EnsemblePredictor(AbstractPredictor, CountsRight, GivesProbabilities, WritesOutputs, ReadsSymbols, HasNetwork):
     """Weights with a leading axis of members, and the part of the model that they share."""
 
     def __init__(
@@ -58,7 +60,8 @@ class EnsemblePredictor(AbstractPredictor):
             return nats_of_targets(self.weights, self.static, batch, start=self.problem.start)
 
     def _nats(self, member: int, batch: Batch) -> np.ndarray:
-        """As stored results were computed, to the last bit: for these, all log-probabilities leave the program."""
+        """Computes nats exactly as for the results stored so far, to the last bit: all log-probabilities leave the
+        program."""
         weights = jax.tree.map(lambda x: x[member], self.weights)
         tokens, mask = jnp.asarray(batch.tokens), jnp.asarray(batch.mask)
         logarithms = np.asarray(_log_probabilities(weights, self.static, tokens, mask), np.float64)
@@ -68,31 +71,53 @@ class EnsemblePredictor(AbstractPredictor):
     def outputs(self, batch: Batch, longest: int) -> np.ndarray:
         start, end = self.problem.start, self.problem.end
         if start is None or end is None:
-            return super().outputs(batch, longest)
+            raise lacks("a network that does not map sequences to sequences", WritesOutputs)
         with products(self.exact_products):
             return greedy_outputs(self.weights, self.static, batch, start=start, end=end, longest=longest)
 
     def beam_outputs(self, batch: Batch, longest: int, beam: int) -> np.ndarray:
-        """Outputs found by a search with so many hypotheses."""
+        """Returns the outputs of a beam search with `beam` hypotheses."""
         start, end = self.problem.start, self.problem.end
         assert start is not None and end is not None, "a sequence-to-sequence problem"
         with products(self.exact_products):
             return beam_outputs(self.weights, self.static, batch, start=start, end=end, longest=longest, beam=beam)
 
-    def model(self, member: int) -> Any:
-        """One member as a network, its weights in NumPy."""
+    def model(self, member: int) -> "OnArrays":
+        network = self._network(member)
+        return InspectableOnArrays(network) if isinstance(network, Inspectable) else OnArrays(network)
+
+    def _network(self, member: int) -> Any:
+        """Returns one member as a network with NumPy weights."""
         return eqx.combine(jax.tree.map(lambda x: np.asarray(x[member]), self.weights), self.static)
 
     def stepper(self, member: int, *, longest: int, most_memory: int) -> tuple[Any, int]:
-        return make_stepper(self.model(member), longest, most_memory)
+        return make_stepper(self._network(member), longest, most_memory)
 
     def source_vectors(self) -> np.ndarray | None:
         embedding = getattr(self.weights, "source_embedding", None)
-        # Whatever else an embedding has (vectors of places) comes after the vectors of tokens.
+        # Other vectors of an embedding (of positions) come after those of tokens.
         return None if embedding is None else np.asarray(jax.tree.leaves(embedding)[0])
 
     def parameters(self) -> dict[str, int]:
-        return count_parameters(self.model(0))
+        return count_parameters(self._network(0))
+
+
+class OnArrays:
+    """A network that is called with NumPy arrays for one example."""
+
+    def __init__(self, network: Any) -> None:
+        self.network = jax.tree.map(lambda x: jnp.asarray(x) if isinstance(x, np.ndarray) else x, network)
+
+    def __call__(self, *arrays: Any) -> jax.Array:
+        return self.network(*map(jnp.asarray, arrays))
+
+
+class InspectableOnArrays(OnArrays):
+    """The same for a network with internals to inspect."""
+
+    def inspect(self, *arrays: Any) -> dict[str, Internal]:
+        """Returns the internals by name."""
+        return self.network.inspect(*map(jnp.asarray, arrays))
 
 
 @eqx.filter_jit

@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Bool, Float, Int, Key, PyTree
 
 from humboldt.models.layers.linear import Linear, with_products_in
 from humboldt.training.base import Precision, Recipe, Schedule
@@ -18,7 +18,7 @@ class Learners(NamedTuple):
 
     weights: PyTree
     optimiser: PyTree
-    diverged_at: Int[Array, " member"]  # the step whose loss or gradient was not finite; -1 while all is well
+    diverged_at: Int[Array, " member"]  # the step whose loss or gradient was not finite; -1 if there is none
 
 
 class MemberValues(NamedTuple):
@@ -27,19 +27,19 @@ class MemberValues(NamedTuple):
     learning_rate: Float[Array, " member"]
     l1: Float[Array, " member"]
     l2: Float[Array, " member"]
-    key: PRNGKeyArray  # for dropout, shape (member,)
+    key: Key[Array, " member"]  # for dropout
 
 
 class Clock(NamedTuple):
-    """Which steps a chunk holds. `bucket` says how much of the padded time each batch really needs."""
+    """The steps of a chunk. `bucket` gives the padded time that each batch needs."""
 
     step: Int[Array, " step"]
     bucket: Int[Array, " step"]
 
 
 class Examples(NamedTuple):
-    """Consecutive batches, padded to the same time. Where members have examples of their own, every array begins with
-    an axis of members."""
+    """Consecutive batches, padded to the same time. If members have different examples, every array begins with an axis
+    of members."""
 
     tokens: Int[Array, "*member step batch time"]
     mask: Bool[Array, "*member step batch time"]
@@ -56,19 +56,19 @@ class Chunk(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """What training looked like, one value per step (or per chunk, averaged)."""
+    """The course of training, one value per step (or per chunk, averaged)."""
 
     loss: Float[Array, "*members step"]
     accuracy: Float[Array, "*members step"]
 
 
 def told_before(targets: Int[Array, " time"], start: int) -> Int[Array, " time"]:
-    """What a sequence-to-sequence model is told when it is asked for each of the targets: the one before."""
+    """Returns decoder inputs: the targets shifted right by one, after `start`."""
     return jnp.concatenate([jnp.full(1, start, targets.dtype), targets[:-1]])
 
 
 def nats_per_symbol(logits: Float[Array, "time out"], targets: Int[Array, " time"]) -> Float[Array, " time"]:
-    """Minus the log-probability of each target."""
+    """Returns minus the log-probability of each target."""
     log_probabilities = jax.nn.log_softmax(logits.astype(jnp.float32))
     return -jnp.take_along_axis(log_probabilities, targets[:, None], 1)[:, 0]
 
@@ -76,7 +76,8 @@ def nats_per_symbol(logits: Float[Array, "time out"], targets: Int[Array, " time
 def example_loss(
     logits: Float[Array, "time out"], targets: Int[Array, " time"], mask: Bool[Array, " time"], reduction: str
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """Cross-entropy in nats (mean or sum) and share of correct symbols of one example, over the symbols that count."""
+    """Returns cross-entropy in nats (mean or sum) and share of correct symbols of one example, over the unmasked
+    symbols."""
     nats = nats_per_symbol(logits, targets)
     count = jnp.maximum(mask.sum(), 1).astype(nats.dtype)
     total = jnp.where(mask, nats, 0.0).sum()
@@ -85,17 +86,17 @@ def example_loss(
 
 
 def transformation(recipe: Recipe) -> optax.GradientTransformation:
-    """Gradient to update, up to the member's learning rate (and sign)."""
+    """Returns the optimiser, without the learning rate, which differs between members, and without the sign."""
     clip = optax.identity() if recipe.gradient_clip is None else optax.clip_by_global_norm(recipe.gradient_clip)
     first, second = recipe.betas
     momentum = optax.trace(recipe.momentum, recipe.nesterov) if recipe.momentum else optax.identity()
     scale = momentum if recipe.optimiser == "sgd" else optax.scale_by_adam(first, second)
-    decay = optax.add_decayed_weights(1e-2) if recipe.optimiser == "adamw" else optax.identity()
+    decay = optax.add_decayed_weights(recipe.weight_decay) if recipe.optimiser == "adamw" else optax.identity()
     return optax.chain(clip, scale, decay)
 
 
 def learning_rate_factor(schedule: Schedule, step: Int[Array, ""]) -> Float[Array, ""]:
-    """What the learning rate of step number `step` (counted from 0) is multiplied by."""
+    """Returns the factor on the learning rate in step number `step` (counted from 0)."""
     done = (step + schedule.first).astype(jnp.float32)
     rising = schedule.start + (1 - schedule.start) * done / schedule.warm_up
     falling = (
@@ -103,14 +104,17 @@ def learning_rate_factor(schedule: Schedule, step: Int[Array, ""]) -> Float[Arra
         if schedule.decay == "inverse_square_root"
         else jnp.ones_like(done)
     )
+    if schedule.decay == "cosine":
+        share = (done - schedule.warm_up) / max(1, schedule.last - schedule.warm_up)
+        falling = 0.5 * (1 + jnp.cos(jnp.pi * jnp.clip(share, 0.0, 1.0)))
     return jnp.where(done < schedule.warm_up, rising, falling)
 
 
 def all_logits(
-    model: PyTree, batch: Examples, start: int | None, keys: PRNGKeyArray | None
+    model: PyTree, batch: Examples, start: int | None, keys: Key[Array, " batch"] | None
 ) -> Float[Array, "batch target_time out"]:
-    """What a model says to every row of a batch. With `start`, it is a sequence-to-sequence model, which is told the
-    symbol before each that it is asked for."""
+    """Returns logits for every row of a batch. With `start`, the model is a sequence-to-sequence model, whose decoder
+    reads the targets shifted by one."""
     if start is None:
         return jax.vmap(lambda tokens, mask, key: model(tokens, mask, key=key))(batch.tokens, batch.mask, keys)
 
@@ -121,7 +125,7 @@ def all_logits(
 
 
 def in_precision(weights: PyTree, precision: Precision) -> PyTree:
-    """The weights as the network is to use them."""
+    """Returns the weights in the precision of the network's arithmetic."""
     if precision != "bfloat16_products":
         return jax.tree.map(lambda w: w.astype(precision), weights)
 
@@ -134,7 +138,7 @@ def in_precision(weights: PyTree, precision: Precision) -> PyTree:
 def train_step(
     work: "Work", learner: Learners, values: MemberValues, step: Int[Array, ""], batch: Examples
 ) -> tuple[Learners, tuple[Array, Array]]:
-    """One step of one member on one batch."""
+    """Does one step of one member on one batch; returns the member, and loss and accuracy."""
     static, recipe = work.static, work.recipe
 
     def loss_of(weights: PyTree) -> tuple[Array, tuple[Array, Array]]:
@@ -164,7 +168,7 @@ def train_step(
     finite = jnp.isfinite(loss) & jnp.isfinite(optax.tree.norm(gradient))
     alive = (learner.diverged_at < 0) & finite
     diverged_at = jnp.where((learner.diverged_at < 0) & ~finite, step, learner.diverged_at)
-    # A diverged member keeps its last good weights and is not touched again.
+    # A diverged member keeps its last finite weights and is not changed again.
     weights, optimiser = jax.tree.map(
         lambda new, old: jnp.where(alive, new, old), (weights, optimiser), (learner.weights, learner.optimiser)
     )
@@ -172,13 +176,13 @@ def train_step(
 
 
 class Work(NamedTuple):
-    """What training does not change: the model's fixed part, the recipe, the members' numbers, the data."""
+    """The constants of a training: the model's fixed part, the recipe, the members' numbers, the data."""
 
     static: PyTree
     recipe: Recipe
     buckets: tuple[tuple[int, int], ...]  # padded lengths of sources and of targets
     rows: tuple[int | None, ...]  # of each bucket, those of a batch that can count; None: all
-    start: int | None  # what a sequence-to-sequence model is told first
+    start: int | None  # first decoder input of a sequence-to-sequence model
     has_own_examples: bool
     has_one_batch: bool  # the arrays of `chunk.examples` then have no axis of steps
     values: MemberValues
@@ -187,7 +191,7 @@ class Work(NamedTuple):
 
 @eqx.filter_jit(donate="all-except-first")
 def train_chunk(work: Work, learners: Learners) -> tuple[Learners, Curve]:
-    """All steps of a chunk, all members, one program; the memory of `learners` is used again for the result.
+    """Does all steps of a chunk for all members in one program; reuses the memory of `learners` for the result.
 
     Every batch of a chunk has the same padded shape, but a short batch only runs the time steps of its bucket: the
     buckets are branches of one compiled program, so no length ever causes a compilation. `bucket == len(buckets)`

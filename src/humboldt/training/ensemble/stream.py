@@ -1,4 +1,4 @@
-"""Batches as the compiled program takes them: many steps together, padded to a few lengths."""
+"""Prepares batches for the compiled program: many steps together, padded to a few lengths."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,16 +13,16 @@ Stream = Callable[[int], Batch]
 
 
 def buckets_for(longest: int, *, most: int = 8) -> tuple[int, ...]:
-    """Padded lengths: at most so many, evenly spaced, at least 8 apart, the last one `longest` itself.
+    """Returns padded lengths: at most `most`, evenly spaced, at least 8 apart, the last one `longest` itself.
 
-    Few enough that the program is compiled soon, many enough that little is wasted.
+    They are few, so that compiling is fast, but enough to waste little computation on padding.
     """
     step = max(8, -(-longest // most))
     return (*range(step, longest, step), longest)
 
 
 def bucket_of(batch: Batch, buckets: Sequence[tuple[int, int]]) -> int:
-    """The first bucket in which both its sources and its targets have room."""
+    """Returns the first bucket that holds both the sources and the targets of a batch."""
     for index, (time, target_time) in enumerate(buckets):
         if batch.time <= time and batch.target_time <= target_time:
             return index
@@ -39,7 +39,7 @@ def make_chunk(
     has_own_examples: bool = False,
     has_one_batch: bool = False,
 ) -> Chunk:
-    """Batches `first`..`last - 1`, filled up to `size` steps. With `has_one_batch`, they are all the first one."""
+    """Returns batches `first` to `last - 1`, padded to `size` steps. With `has_one_batch`, all are the first one."""
     batches = [stream(first)] if has_one_batch else [stream(i) for i in range(first, last)]
     bucket = [bucket_of(batch, buckets) for batch in batches]
     bucket = bucket * (last - first) if has_one_batch else bucket
@@ -47,7 +47,7 @@ def make_chunk(
     filling = size - (last - first)
     if has_one_batch:
         arrays: dict[str, Any] = {name: getattr(batches[0], name) for name in Examples._fields}
-    else:  # NumPy arrays: the compiled program takes them as they are
+    else:  # NumPy arrays, which the compiled program takes directly
         batches += [batches[-1]] * filling
         arrays = {
             name: np.stack([getattr(batch, name) for batch in batches], 1 if has_own_examples else 0)

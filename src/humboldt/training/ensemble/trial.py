@@ -1,4 +1,4 @@
-"""A network that is tried out before it is trained."""
+"""An untrained network of an ensemble, for checks before training."""
 
 import equinox as eqx
 import jax

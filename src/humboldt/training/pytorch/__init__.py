@@ -1,1 +1,1 @@
-"""Training PyTorch modules. Only `humboldt.training.engines.torch` imports this."""
+"""Trains PyTorch modules. Imported only by `humboldt.training.engines.torch`."""

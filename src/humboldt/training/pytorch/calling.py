@@ -1,12 +1,16 @@
-"""What a user's module is given, and what it must give back; docs/pytorch.md has the table.
+"""Calls a user's module and checks its results; docs/pytorch.md has a table of arguments.
 
 - **Transduction, next symbol, classification**: `forward(tokens)` with token ids of shape `(batch, time)`. It returns
-  logits of shape `(batch, time, out)`; a classifier may return `(batch, out)`. Where `forward` has parameters of these
-  names it is also given `mask`, shape `(batch, time)`, true where a token is real, and `lengths`, shape `(batch,)`.
-- **Sequence to sequence**: `forward(source, told)`: the source, and the target one step late, after a start mark. It
-  returns logits of shape `(batch, target time, out)`. By name: `mask` and `lengths` of the source, `target_mask`.
+  logits of shape `(batch, time, out)`; a classifier may return `(batch, out)`. If `forward` has parameters of these
+  names, it also gets `mask`, shape `(batch, time)`, true where a token is real, and `lengths`, shape `(batch,)`.
+- **Sequence to sequence**: `forward(source, told)`: the source, and the target shifted right by one, after a start
+  mark. It returns logits of shape `(batch, target time, out)`. By name: `mask` and `lengths` of the source,
+  `target_mask`.
+- **Sequence to sequence, concatenated**: a `forward(tokens)` that has neither reads both as one string. The tokens of
+  the tokens so far come directly after the last one of the source, in ids of their own: `input_size` of the problem and
+  larger. Its logits at these steps are the answers.
 
-Padding stands at the end of a row.
+Padding is at the end of a row.
 """
 
 import contextlib
@@ -19,16 +23,20 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from humboldt.errors import RunError
+from humboldt.errors import RunError, contained
 from humboldt.languages import Batch, ProblemKind
 from humboldt.training.base import AbstractProblem
+
+BY_NAME = ("mask", "lengths", "target_mask")
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 @contextlib.contextmanager
 def own_threads(device: torch.device) -> Iterator[None]:
-    """One thread on a CPU, unless the user has said how many (`OMP_NUM_THREADS`).
+    """Limits PyTorch to one thread on a CPU, unless the user has set a number (`OMP_NUM_THREADS`).
 
-    PyTorch takes all cores. If one of them is busy with other work, all threads wait for it at every operation, of
+    By default, PyTorch uses all cores. If one of them is busy with other work, all threads wait for it at every
+    operation, of
     which small networks have many: steps then take several times as long as with one thread.
     """
     before = torch.get_num_threads()
@@ -43,19 +51,21 @@ def own_threads(device: torch.device) -> Iterator[None]:
 class Caller:
     """Calls modules of one class on the batches of one problem.
 
-    `name` is how messages speak of the module.
+    `name` is the name of the module in messages. `concatenates`: whether source and target are read as one string.
     """
 
-    def __init__(self, name: str, problem: AbstractProblem, device: torch.device) -> None:
-        self.name, self.problem, self.device = name, problem, device
+    def __init__(
+        self, name: str, problem: AbstractProblem, device: torch.device, *, concatenates: bool = False
+    ) -> None:
+        self.name, self.problem, self.device, self.concatenates = name, problem, device, concatenates
 
     def tensor(self, array: np.ndarray) -> Tensor:
-        """An array on the device; whole numbers as PyTorch likes them best."""
+        """Returns an array as a tensor on the device; 32-bit integers become 64-bit."""
         tensor = torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
         return tensor.long() if tensor.dtype == torch.int32 else tensor
 
     def told(self, targets: Tensor) -> Tensor | None:
-        """What a sequence-to-sequence module is told when it is asked for each target: the one before."""
+        """Returns decoder inputs: the targets shifted right by one, after the start; `None` for other problems."""
         if self.problem.start is None:
             return None
         start = torch.full_like(targets[:, :1], self.problem.start)
@@ -64,52 +74,86 @@ class Caller:
     def logits(
         self, module: nn.Module, tokens: Tensor, mask: Tensor, told: Tensor | None, target_mask: Tensor | None = None
     ) -> Tensor:
-        """Logits of shape `(batch, time, out)`, the time being that of the targets."""
+        """Returns logits of shape `(batch, time, out)`, with the time axis of the targets."""
+        if told is not None and self.concatenates:
+            return self._concatenated(module, tokens, mask, told, target_mask)
         given: dict[str, Any] = {"mask": mask, "lengths": mask.sum(1)}
         if told is not None:
             given["target_mask"] = torch.ones_like(told, dtype=torch.bool) if target_mask is None else target_mask
+        leading = (tokens,) if told is None else (tokens, told)
+        return self._call(module, leading, given)
+
+    def joined(self, tokens: Tensor, mask: Tensor, told: Tensor) -> Tensor:
+        """Returns source and told tokens as one string, shape `(batch, source time + told time)`; padding is 0."""
+        lengths, size = mask.sum(1, keepdim=True), self.problem.input_size
+        place = torch.arange(tokens.shape[1] + told.shape[1], device=tokens.device)[None]
+        parts = torch.cat([tokens, told + size, torch.zeros_like(tokens)], 1)
+        return parts.gather(1, torch.where(place < lengths, place, place - lengths + tokens.shape[1]))
+
+    def _concatenated(
+        self, module: nn.Module, tokens: Tensor, mask: Tensor, told: Tensor, target_mask: Tensor | None
+    ) -> Tensor:
+        lengths = mask.sum(1)
+        ends = lengths + (told.shape[1] if target_mask is None else target_mask.sum(1))
+        joined = self.joined(tokens, mask, told)
+        is_real = torch.arange(joined.shape[1], device=tokens.device)[None] < ends[:, None]
+        logits = self._call(module, (joined,), {"mask": is_real, "lengths": ends})
+        places = lengths[:, None] + torch.arange(told.shape[1], device=tokens.device)[None]
+        return logits.gather(1, places[..., None].expand(-1, -1, logits.shape[-1]))
+
+    def _call(self, module: nn.Module, leading: tuple[Tensor, ...], given: dict[str, Any]) -> Tensor:
         wanted = _parameters(module)
         named = given if wanted is None else {key: value for key, value in given.items() if key in wanted}
-        leading = (tokens,) if told is None else (tokens, told)
         try:
-            found = module(*leading, **named)
+            with contained():
+                returned = module(*leading, **named)
         except Exception as error:
             shapes = ", ".join(str(tuple(x.shape)) for x in leading)
             raise RunError(
                 f"{self.name}: forward raised {type(error).__name__}: {error} "
-                f"(called with token ids of shape {shapes}{_and(named)}). Mend `forward`; what it is given is in "
-                "docs/pytorch.md."
+                f"(called with token ids of shape {shapes}{_and(named)}). Fix `forward`; its arguments are listed "
+                "in docs/pytorch.md."
             ) from error
-        return self._checked(found, tuple(leading[-1].shape))
+        return self._checked(returned, tuple(leading[-1].shape))
 
-    def _checked(self, found: Any, shape: tuple[int, ...]) -> Tensor:
+    def _checked(self, logits: Any, shape: tuple[int, ...]) -> Tensor:
         out = self.problem.output_size
-        if not isinstance(found, Tensor):
+        if not isinstance(logits, Tensor):
             raise RunError(
-                f"{self.name}: forward returned a {type(found).__name__}. Return one tensor of logits of shape "
-                f"(batch, time, {out}); nn.LSTM and nn.GRU return a pair, whose first part that is made from."
+                f"{self.name}: forward returned a {type(logits).__name__}. Return one tensor of logits of shape "
+                f"(batch, time, {out}); nn.LSTM and nn.GRU return a pair, use its first part."
             )
-        if self.problem.kind is ProblemKind.CLASSIFICATION and tuple(found.shape) == (shape[0], out):
-            found = found[:, None].expand(*shape, out)
-        if tuple(found.shape) != (*shape, out):
+        if self.problem.kind is ProblemKind.CLASSIFICATION and tuple(logits.shape) == (shape[0], out):
+            logits = logits[:, None].expand(*shape, out)
+        if tuple(logits.shape) != (*shape, out):
             raise RunError(
-                f"{self.name}: forward returned logits of shape {tuple(found.shape)} for a batch of {shape[0]} and "
+                f"{self.name}: forward returned logits of shape {tuple(logits.shape)} for a batch of {shape[0]} and "
                 f"{shape[1]} steps. Return shape {(*shape, out)}: batch, time, outputs (batch first)."
             )
-        if not found.is_floating_point():
-            raise RunError(f"{self.name}: forward returned {found.dtype}. Return logits, which are floating point.")
-        return found.float()
+        if not logits.is_floating_point():
+            raise RunError(f"{self.name}: forward returned {logits.dtype}. Return logits, which are floating point.")
+        return logits.float()
 
     def of_batch(self, module: nn.Module, batch: Batch) -> Tensor:
-        """What a module says to a batch."""
+        """Returns the logits of a module for a batch."""
         tokens, mask = self.tensor(batch.tokens), self.tensor(batch.mask)
         told = self.told(self.tensor(batch.targets))
         return self.logits(module, tokens, mask, told, self.tensor(batch.target_mask))
 
 
+def takes_told(module: nn.Module) -> bool:
+    """Returns whether `forward` has a parameter for the target: `told`, `source`, or a second one without a default,
+    whatever its name."""
+    parameters = inspect.signature(module.forward).parameters.values()
+    if any(parameter.name in ("told", "source") for parameter in parameters):
+        return True
+    needed = [p for p in parameters if p.default is p.empty and p.name not in BY_NAME and p.kind in POSITIONAL]
+    return len(needed) > 1 or any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
+
+
 def _parameters(module: nn.Module) -> set[str] | None:
-    """The names that `forward` can be given; `None` where it takes any."""
-    forward = getattr(module, "_orig_mod", module).forward  # of what `torch.compile` has wrapped
+    """Returns the names of the parameters of `forward`; `None` if it takes any."""
+    forward = getattr(module, "_orig_mod", module).forward  # the original of a module compiled by `torch.compile`
     parameters = inspect.signature(forward).parameters.values()
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return None

@@ -1,6 +1,7 @@
 """One step of one module: the same loss, clipping, schedules and optimisers as in the JAX engine."""
 
 import contextlib
+import math
 from typing import Any, NamedTuple
 
 import torch
@@ -8,8 +9,6 @@ from torch import Tensor, nn
 
 from humboldt.training.base import MemberRecipe, Recipe, Schedule
 from humboldt.training.pytorch.calling import Caller
-
-WEIGHT_DECAY = 1e-2  # of AdamW
 
 
 class Examples(NamedTuple):
@@ -23,34 +22,37 @@ class Examples(NamedTuple):
 
 
 def optimiser_for(recipe: Recipe, member: MemberRecipe, module: nn.Module) -> torch.optim.Optimizer:
-    """PyTorch's own optimisers do what the recipe means."""
+    """Returns the PyTorch optimiser of a recipe."""
     parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
     rate = member.learning_rate
     if recipe.optimiser == "adam":
         return torch.optim.Adam(parameters, rate, recipe.betas)
     if recipe.optimiser == "adamw":
-        return torch.optim.AdamW(parameters, rate, recipe.betas, weight_decay=WEIGHT_DECAY)
+        return torch.optim.AdamW(parameters, rate, recipe.betas, weight_decay=recipe.weight_decay)
     nesterov = recipe.nesterov and recipe.momentum > 0
     return torch.optim.SGD(parameters, rate, momentum=recipe.momentum, nesterov=nesterov)
 
 
 def learning_rate_factor(schedule: Schedule | None, step: int) -> float:
-    """What the learning rate of step number `step` (counted from 0) is multiplied by."""
+    """Returns the factor on the learning rate in step number `step` (counted from 0)."""
     if schedule is None:
         return 1.0
     done = step + schedule.first
     if done < schedule.warm_up:
         return schedule.start + (1 - schedule.start) * done / schedule.warm_up
+    if schedule.decay == "cosine":
+        share = (done - schedule.warm_up) / max(1, schedule.last - schedule.warm_up)
+        return 0.5 * (1 + math.cos(math.pi * min(max(share, 0.0), 1.0)))
     return (schedule.warm_up / max(done, 1)) ** 0.5 if schedule.decay == "inverse_square_root" else 1.0
 
 
 def nats_per_symbol(logits: Tensor, targets: Tensor) -> Tensor:
-    """Minus the log-probability of each target, shape `(batch, time)`."""
+    """Returns minus the log-probability of each target, shape `(batch, time)`."""
     return nn.functional.cross_entropy(logits.transpose(1, 2), targets, reduction="none")
 
 
 def batch_loss(logits: Tensor, batch: Examples, reduction: str) -> tuple[Tensor, Tensor]:
-    """Loss and share of correct symbols of a batch."""
+    """Returns loss and share of correct symbols of a batch."""
     mask = batch.target_mask
     nats = torch.where(mask, nats_per_symbol(logits, batch.targets), 0.0).sum(1)
     count = mask.sum(1).clamp(min=1)
@@ -73,7 +75,7 @@ def train_step(
     rate: float,
     batch: Examples,
 ) -> tuple[float, float, bool]:
-    """Loss, accuracy, and whether both the loss and the gradient were finite; if not, nothing has changed."""
+    """Does one step; returns loss, accuracy, and whether loss and gradient were finite. If not, nothing has changed."""
     parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
     with _precision(recipe, caller.device):
         told = caller.told(batch.targets)
@@ -88,7 +90,7 @@ def train_step(
     whole.backward()
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     norm = nn.utils.get_total_norm(gradients)
-    value, accuracy_value, size = torch.stack([loss.detach(), accuracy, norm]).tolist()  # one wait for the device
+    value, accuracy_value, size = torch.stack([loss.detach(), accuracy, norm]).tolist()  # waits once for the device
     if not (abs(value) < float("inf") and size < float("inf")):
         return value, accuracy_value, False
     if recipe.gradient_clip is not None and size >= recipe.gradient_clip > 0:
@@ -101,7 +103,7 @@ def train_step(
 
 
 def _precision(recipe: Recipe, device: torch.device) -> Any:
-    """PyTorch's own way to compute in half precision; weights and loss stay in single precision."""
+    """Returns PyTorch's context for half precision; weights and loss stay in single precision."""
     if recipe.precision == "float32":
         return contextlib.nullcontext()
     return torch.autocast(device.type, torch.bfloat16)

@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from humboldt.mdl.proofs.affine import tighten
 from humboldt.mdl.proofs.checker.elimination import INFINITY, combine, covered, holds, is_empty, least
-from humboldt.mdl.proofs.polyhedron import Polyhedron
+from humboldt.mdl.proofs.geometry.affine import tighten
+from humboldt.mdl.proofs.geometry.polyhedron import Polyhedron
 
 POSITIVE = [(0, 1, 0), (0, 0, 1)]
 

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from humboldt.models.cnn_s2s import CNNS2S
 from humboldt.models.loop.unroll import loop_form
-from humboldt.models.lstm_s2s import LSTMS2S
-from humboldt.models.transformer_s2s import TransformerS2S
+from humboldt.models.zoo.cnn_s2s import CNNS2S
+from humboldt.models.zoo.lstm_s2s import LSTMS2S
+from humboldt.models.zoo.transformer_s2s import TransformerS2S
 
 SOURCES, OUTPUTS = 5, 6
 MODELS = {

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from humboldt.models.joint_s2s import JointS2S
+from humboldt.models.zoo.joint_s2s import JointS2S
 
 SOURCE, TARGET = jnp.array([1, 2, 0, 3, 3]), jnp.array([4, 0, 2, 1])
 REAL = jnp.array([True, True, True, False, False])

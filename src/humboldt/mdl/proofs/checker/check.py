@@ -1,4 +1,4 @@
-"""Checks a certificate that a network knows a language. Shares no code with the prover; exact fractions only.
+"""Checks a certificate that a network is right about a language. Exact fractions only; no code of the prover.
 
 A certificate lists cells: a place in the strings (see `strings`), a set of values of the variables there (rows), and
 forms below and above the value of memory units in that set. It is accepted if the cells cover every place, hold after
@@ -25,7 +25,7 @@ MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError
 
 
 class Rejected(UsageError):
-    """The certificate does not show what it claims: why, and at which place of the strings."""
+    """The certificate does not prove its claim; has the reason, and the place in the strings."""
 
     def __init__(self, reason: str, place: int | None = None) -> None:
         super().__init__(f"The certificate is not valid: {reason}. Make a new one with `prove`.")
@@ -33,7 +33,7 @@ class Rejected(UsageError):
 
 
 class Split(Exception):
-    """A form has both signs where a unit needs one."""
+    """A form has both signs where a unit needs a single sign."""
 
 
 def demand(condition: bool, reason: str, place: int | None = None) -> None:
@@ -43,13 +43,13 @@ def demand(condition: bool, reason: str, place: int | None = None) -> None:
 
 
 def digest(data: Any) -> str:
-    """The hash of JSON data."""
+    """Returns the hash of JSON data."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 @cache
 def logistic(x: F) -> tuple[F, F]:
-    """Bounds of 1 / (1 + exp(-x)): exp(x) is exp(x / 64)^64, of which 50 terms of the series are taken."""
+    """Returns bounds of 1 / (1 + exp(-x)): exp(x) is exp(x / 64)^64, from 50 terms of the series of exp(x / 64)."""
     if not 0 < x <= 100:
         low, high = logistic(min(abs(x), F(100))) if x else (F(1, 2), F(1, 2))
         return (low, F(1)) if x > 100 else (F(0) if x < -100 else 1 - high, 1 - low)
@@ -60,7 +60,7 @@ def logistic(x: F) -> tuple[F, F]:
 
 
 def activate(name: str, low: Any, high: Any, rows: list) -> Any:
-    """Bounds of an activation, from bounds of its input."""
+    """Returns bounds of an activation, from bounds of its input."""
 
     def flat(number: Any, strictness: int = 0) -> Any:
         return None if math.isinf(number) else (F(number), *[F(0)] * (len(rows[0]) - 1), F(strictness))
@@ -91,7 +91,7 @@ def activate(name: str, low: Any, high: Any, rows: list) -> Any:
 
 
 def value(network: Network, rows: list, before: dict | None, symbol: int, number: int, known: dict) -> Any:
-    """Bounds of a unit after reading `symbol`; `before` has those of the step before, `known` those of this one."""
+    """Returns bounds of a unit after reading `symbol`; `before` has those of the last step, `known` those of this."""
     if number not in known:
         unit, one = network.units[number], (F(1), *[F(0)] * len(rows[0]))
         terms = [[combine((int(number == symbol), one))] * 2] if number in network.inputs else []
@@ -114,7 +114,7 @@ def value(network: Network, rows: list, before: dict | None, symbol: int, number
 def step(
     network: Network, rows: list, before: dict | None, symbol: int, units: Any
 ) -> Iterator[tuple[list, dict, list]]:
-    """Parts of a set in which no unit switches; the bounds of `units`, and of the outputs, with negative ones as 0."""
+    """Yields parts of a set in which no unit switches, bounds of `units`, and those of the outputs, at least 0."""
     try:
         known: dict[int, Any] = {}
         values = {unit: value(network, rows, before, symbol, unit, known) for unit in (*network.outputs, *units)}
@@ -129,7 +129,7 @@ def step(
 
 
 def passes(rows: list, outputs: list, follow: set[int], measure: str, epsilon: F) -> bool:
-    """Whether the normalised outputs pass. If all are 0 they become equal: that is right nowhere, and fails here."""
+    """Whether the normalised outputs pass. If all are 0 they become equal: that is never right, and fails here."""
     for symbol, (low, high) in enumerate(outputs):
         others = outputs[:symbol] + outputs[symbol + 1 :]
         if symbol not in follow:
@@ -144,10 +144,10 @@ def passes(rows: list, outputs: list, follow: set[int], measure: str, epsilon: F
 
 
 def arrive(network: Network, claim: dict, before: tuple, move: tuple, follows: list, cells: list) -> None:
-    """Demands that each cell holds where a move leads into it, and that what can follow there is known."""
+    """Demands that each cell holds where a move leads into it, and that the outputs there are right."""
     (rows, forms), (where, place, images) = before, move
 
-    def pull(row: Any) -> Any:  # what it is in the variables before the move
+    def pull(row: Any) -> Any:  # the row in the variables before the move
         return combine((row[0], (1, *[0] * len(images))), *zip(row[1 : len(images) + 1], images, strict=True))
 
     for (inside, target), (condition, follow) in product(cells[place], follows[place]):
@@ -163,7 +163,7 @@ def arrive(network: Network, claim: dict, before: tuple, move: tuple, follows: l
 
 
 def check(certificate: Any, network: Network) -> dict[str, Any]:
-    """The claim that a certificate proves about the network; raises `Rejected` if it does not prove it."""
+    """Returns the claim that a certificate proves about the network; raises `Rejected` if it does not prove it."""
     try:
         claim = certificate["claim"]
         definition, spots = LANGUAGES[claim["language"]], places(claim["language"])

@@ -1,4 +1,4 @@
-"""Sets of whole-numbered points, given by rows, and what forms are on them: elimination after Fourier and Motzkin.
+"""Sets of whole-numbered points, given by rows, and bounds of forms on them: Fourier-Motzkin elimination.
 
 A row is `(constant, coefficients)` and at least 0 at each point of a set. A form is `(constant, coefficients,
 strictness)`: a lower bound with strictness above 0 is never reached, nor an upper bound with strictness below 0.
@@ -12,14 +12,14 @@ INFINITY = math.inf
 
 
 def combine(*parts: tuple[Any, Any]) -> Any:
-    """The sum of multiples of forms, or of rows."""
+    """Returns the sum of multiples of forms, or of rows."""
     if any(form is None for factor, form in parts if factor):
         return None
     return tuple(map(sum, zip(*([factor * x for x in form] for factor, form in parts if form), strict=True)))
 
 
 def least(rows: list, form: Any) -> Any:
-    """A number that the form is never below at the points; infinity if there are none, minus infinity for `None`."""
+    """Returns a lower bound of the form at the points; infinity if there are none, minus infinity for `None`."""
     if form is None:
         return -INFINITY
     scale = math.lcm(*(F(x).denominator for x in form))

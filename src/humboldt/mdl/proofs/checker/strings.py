@@ -1,9 +1,9 @@
-"""The strings of each language, as the checker reads them: places, moves between them, and what can follow.
+"""The strings of each language, for the checker: places, moves between them, and the symbols that can follow.
 
 A *place* is the symbol just read: place 0 after `#`, place i after a letter of block i (Dyck-1: 1 after `(`, 2 after
-`)`). Whole-numbered variables tell the rest: for blocks the lengths of the free blocks read so far (0 if not read yet),
-then k, the letters read in the current block; for Dyck-1 the depth. A *row* `(c, a1, a2, ...)` says
-`c + a1 v1 + a2 v2 + ... >= 0`. The prover does not import this, so that a slip on one side is found by the other.
+`)`). Whole-numbered variables hold the rest: for blocks the lengths of the free blocks read so far (0 if not read yet),
+then k, the letters read in the current block; for Dyck-1 the depth. A *row* `(c, a1, a2, ...)` means
+`c + a1 v1 + a2 v2 + ... >= 0`. The prover does not import this, so that an error in either is detected by the other.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ LANGUAGES = {  # version, letters, and how often each determined block repeats e
 
 
 class Place(NamedTuple):
-    """What is true right after a symbol.
+    """The facts right after a symbol.
 
     - `domain`: rows that hold here, and only here.
     - `moves`: (where, next place, the variables there as rows in those here).
@@ -32,7 +32,7 @@ class Place(NamedTuple):
 
 
 def places(name: str) -> list[Place]:
-    """The places of a language, that of `#` first."""
+    """Returns the places of a language, that of `#` first."""
     _, letters, needs = LANGUAGES[name]
     if needs is None:
         moves, follow = [([], 1, [(1, 1)]), ([(-1, 1)], 2, [(-1, 1)])], [([(0, -1)], {0, 1}), ([(-1, 1)], {1, 2})]
@@ -58,5 +58,5 @@ def places(name: str) -> list[Place]:
 
 
 def less(left: Row, right: Row) -> Row:
-    """The difference."""
+    """Returns the difference."""
     return tuple(x - y for x, y in zip(left, right, strict=True))

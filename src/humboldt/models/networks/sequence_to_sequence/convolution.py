@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from humboldt.internals import Internal
+from humboldt.core.internals import Internal
 from humboldt.models.layers.dropout import dropout, split_or_none
 from humboldt.models.layers.linear import look_up
 from humboldt.models.networks.sequence_to_sequence.base import AbstractSequenceToSequence
@@ -16,9 +16,11 @@ HALF = 0.5**0.5  # a sum of two is scaled by this, to keep its variance
 
 
 class NormedLinear(eqx.Module):
-    """`x @ (scale * direction / |direction|) + bias`: a linear layer with weight normalisation (Salimans and Kingma
-    2016). The norm is that of each output's weights, and `scale` begins as the norm. Without `scale`, the direction is
-    what it is multiplied with."""
+    """`x @ (scale * direction / |direction|) + bias`: a linear layer with weight normalisation.
+
+    Salimans and Kingma (2016). The norm is that of each output's weights, and `scale` is initially the norm. Without
+    `scale`, the weight is `direction` itself.
+    """
 
     direction: Float[Array, "in out"]
     scale: Float[Array, " out"] | None
@@ -39,12 +41,12 @@ class NormedLinear(eqx.Module):
         return self.direction * (self.scale / length.astype(self.scale.dtype))[None]
 
     def settled(self) -> "NormedLinear":
-        """The same, normalised once and for all."""
+        """Returns the same layer with its weight normalised in advance."""
         return eqx.tree_at(lambda layer: (layer.direction, layer.scale), self, (self._weight(), None))
 
 
 class Embedding(eqx.Module):
-    """One learned vector for the token, another for its place; the sum of both."""
+    """The sum of one learned vector for the token and another for its place."""
 
     tokens: Float[Array, "token size"]
     places: Float[Array, "place size"]
@@ -60,10 +62,10 @@ class Embedding(eqx.Module):
 
 
 class Convolution(eqx.Module):
-    """A convolution of some width, then a gated linear unit; and the residual connection's projection where the number
-    of channels changes."""
+    """A convolution, then a gated linear unit; and a projection for the residual connection where the number of
+    channels changes."""
 
-    linear: NormedLinear  # of all places that one output sees, side by side
+    linear: NormedLinear  # on all places that one output depends on, side by side
     projection: NormedLinear | None
     width: int = eqx.field(static=True)
 
@@ -74,23 +76,23 @@ class Convolution(eqx.Module):
         self.width = width
 
     def __call__(self, x: Float[Array, "time in"], before: int) -> Float[Array, "time out"]:
-        """What stands `before` places before each, and what follows it, are seen; beyond the ends are zeros."""
+        """Returns all outputs. A window begins `before` places before its output; beyond the ends there are zeros."""
         time = len(x)
         padded = jnp.pad(x, ((before, self.width - 1 - before), (0, 0)))
         seen = jnp.concatenate([padded[i : i + time] for i in range(self.width)], -1)
         return jax.nn.glu(self.linear(seen))
 
     def at_last(self, seen: Float[Array, "width in"]) -> Float[Array, "1 out"]:
-        """The output for all that one output sees."""
+        """Returns one output, from the window that it depends on."""
         return jax.nn.glu(self.linear(seen.reshape(1, -1)))
 
     def residual(self, x: Float[Array, "time in"]) -> Float[Array, "time out"]:
-        """What is added to the output."""
+        """Returns the residual that is added to the output."""
         return x if self.projection is None else self.projection(x)
 
 
 class Attention(eqx.Module):
-    """Scaled by nothing on the way in, and by the square root of the source's length on the way out."""
+    """Attention with unscaled scores, whose result is scaled by the square root of the source's length."""
 
     inwards: NormedLinear
     outwards: NormedLinear
@@ -103,7 +105,7 @@ class Attention(eqx.Module):
     def __call__(
         self, x: Float[Array, "time channel"], target: Float[Array, "time size"], memory: "Memory"
     ) -> tuple[Float[Array, "time channel"], Float[Array, "time source"]]:
-        """What each place finds, and how it looked."""
+        """Returns the result of attention at each place, and the attention matrix."""
         queries = (self.inwards(x) + target) * HALF
         scores = queries @ memory.keys.T
         weights = jax.nn.softmax(jnp.where(memory.mask[None], scores, jnp.finfo(scores.dtype).min))
@@ -112,7 +114,7 @@ class Attention(eqx.Module):
 
 
 class Memory(NamedTuple):
-    """What the decoder attends to."""
+    """The encoded source that the decoder attends to."""
 
     keys: Float[Array, "source size"]
     values: Float[Array, "source size"]
@@ -120,7 +122,7 @@ class Memory(NamedTuple):
 
 
 class Decoding(NamedTuple):
-    """Where decoding stands: for every layer, its inputs at the last few places."""
+    """The state of decoding: for every layer, its inputs at the last few places."""
 
     place: Int[Array, ""]
     memory: Memory
@@ -128,7 +130,7 @@ class Decoding(NamedTuple):
 
 
 class ConvolutionSequenceToSequence(AbstractSequenceToSequence):
-    """Convolutions over the source, and over what was written so far.
+    """Convolutions over the source, and over the output so far.
 
     `channels` and `widths` have an entry for each layer, the same in encoder and decoder.
     """
@@ -188,7 +190,7 @@ class ConvolutionSequenceToSequence(AbstractSequenceToSequence):
             x = layer(dropout(x, self.dropout, k), (layer.width - 1) // 2)
             x = (x + residual) * HALF
         x = jnp.where(mask[:, None], self.source_out(x), 0.0)
-        # Every layer of the decoder attends to it, and its gradient is kept from growing with their number.
+        # Every layer of the decoder attends to it; scaling keeps its gradient from growing with their number.
         x = _scale_gradient(x, 1 / (2 * len(self.attention)))
         return Memory(x, (x + embedded) * HALF, mask)
 
@@ -206,7 +208,7 @@ class ConvolutionSequenceToSequence(AbstractSequenceToSequence):
     def _written(
         self, memory: Memory, told: Int[Array, " target"], *, key: PRNGKeyArray | None = None
     ) -> tuple[Float[Array, "target out"], list[Float[Array, "target source"]]]:
-        """Logits of each symbol, and how each layer looked at the source."""
+        """Returns the logits of each symbol, and each layer's attention to the source."""
         k_embedding, k_output, *k_layers = split_or_none(key, 2 + len(self.decoder))
         embedded = dropout(self.target_embedding(told), self.dropout, k_embedding)
         x = self.target_in(embedded)
@@ -243,5 +245,5 @@ class ConvolutionSequenceToSequence(AbstractSequenceToSequence):
 
 
 def _scale_gradient(x: Array, factor: float) -> Array:
-    """`x`, whose gradient is `factor` times what it would be."""
+    """Returns `x`, with its gradient multiplied by `factor`."""
     return factor * x + jax.lax.stop_gradient((1 - factor) * x)

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from humboldt.internals import Internal
+from humboldt.core.internals import Internal
 from humboldt.models.layers.attention import KeysValues
 from humboldt.models.layers.blocks import Block, make_layers, over_layers
 from humboldt.models.layers.decoder import written
@@ -24,12 +24,12 @@ from humboldt.models.networks.sequence_to_sequence.transformer import (
 
 
 class JointSequenceToSequence(AbstractSequenceToSequence):
-    """The same blocks read the source and write the target; there is no attention of another kind.
+    """The same blocks read the source and write the target; there is no cross-attention.
 
-    A token of the source sees the whole source, one of the target sees the source and the target up to itself, both as
-    they enter the layer. Two vectors tell the source from the target. Choices are those of the authors' code, which is
-    an extension of fairseq: normalisation after each layer, and a readout that is the embedding of the target, if
-    `tied`.
+    A token of the source attends to the whole source, a token of the target attends to the source and to the target up
+    to itself, both as they enter the layer. Two learned vectors distinguish source and target. Choices are those of the
+    authors' code, which is an extension of fairseq: normalisation after each layer, and a readout that is the embedding
+    of the target, if `tied`.
     """
 
     source_embedding: Embedding
@@ -94,8 +94,8 @@ class JointSequenceToSequence(AbstractSequenceToSequence):
         *,
         key: PRNGKeyArray | None = None,
     ) -> tuple[Float[Array, "new width"], dict[str, Any]]:
-        """Tokens of the target at `first, first + 1, ...` after the last block. Of every block, the `past` with them
-        and the `attention` matrices."""
+        """Returns the target's tokens at `first, first + 1, ...` after the last block; and of every block the `past`
+        including them and the `attention` matrices."""
         k_embedding, k_blocks = split_or_none(key, 2)
         places = first + jnp.arange(len(tokens))
 

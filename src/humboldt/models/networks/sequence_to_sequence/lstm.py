@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from humboldt.internals import Internal
+from humboldt.core.internals import Internal
 from humboldt.models.cells.base import AbstractCell, Extent
 from humboldt.models.cells.lstm import LSTMCell, gates
 from humboldt.models.layers.dropout import dropout, split_or_none
@@ -18,16 +18,16 @@ from humboldt.models.networks.pooling import at_last
 from humboldt.models.networks.sequence_to_sequence.base import AbstractSequenceToSequence
 
 BOUND = 0.1  # all weights, biases and embeddings are uniform within ± this, in fairseq and in OpenNMT-py
-SATURATED = 1e4  # a gate that is given this much more is open, or with a minus closed, without any rest
+SATURATED = 1e4  # added to a gate, opens it completely; subtracted, closes it completely
 
 Hidden = tuple[Float[Array, " hidden"], Float[Array, " hidden"]]  # hidden state and memory
 
 
 class ReadingCell(LSTMCell):
-    """An LSTM layer that forgets nothing at padding. The last number of an input tells whether it is padding.
+    """An LSTM layer that forgets nothing at padding. The last number of an input is the padding flag.
 
-    There the input gate is shut and the forget gate is open, so that the memory after the last step is that after the
-    last real one. (The hidden state is taken from the outputs.)
+    At padding the input gate is closed and the forget gate is open, so that the memory after the last step is that
+    after the last real step. (The hidden state is taken from the outputs.)
     """
 
     def project(self, x: Float[Array, " in_and_one"]) -> Float[Array, " drive"]:
@@ -37,36 +37,36 @@ class ReadingCell(LSTMCell):
 
 
 class Attended(NamedTuple):
-    """What can be attended to: the encoder's outputs, and which of them are real."""
+    """The encoder's outputs to attend to, and which of them are real."""
 
     outputs: Float[Array, "source size"]
     mask: Bool[Array, " source"]
 
 
 class Memory(NamedTuple):
-    """All that the decoder knows of a source: what it begins with in every layer, and what it can attend to."""
+    """The encoded source: the decoder's first state in every layer, and the outputs to attend to."""
 
     states: tuple[Hidden, ...]
     attended: Attended
 
 
 class WritingCell(AbstractCell):
-    """The decoder's layers: each step is also given what the step before it put out.
+    """The decoder's layers: each step is also given the output of the step before it.
 
     Its inputs are an embedding and, where there is dropout, the factors of dropout: first those on the inputs of all
     layers but the first, then those on the output.
     """
 
     layers: tuple[LSTMCell, ...]
-    feeding: Linear  # from the output before to the gates of the first layer
+    feeding: Linear  # from the previous output to the gates of the first layer
     query: Linear | None  # of attention
-    combine: Linear | None  # what was found by attention, and the state that asked
+    combine: Linear | None  # on the result of attention and the state that was the query
     attended: Attended | None  # of one source
     has_dropout: bool = eqx.field(static=True, default=False)
 
     @property
     def hidden_size(self) -> int:
-        """Units of each layer."""
+        """Number of units of each layer."""
         return self.layers[0].hidden_size
 
     def project(self, x: Float[Array, " in"]) -> Float[Array, " drive"]:
@@ -93,7 +93,7 @@ class WritingCell(AbstractCell):
         return (tuple(after), output), output
 
     def looks(self, hidden: Float[Array, " hidden"]) -> Float[Array, " source"] | None:
-        """How much of each output of the encoder is taken, where there is attention."""
+        """Returns the attention weights of the encoder's outputs, or `None` without attention."""
         if self.query is None or self.attended is None:
             return None
         outputs, mask = self.attended
@@ -108,19 +108,19 @@ class WritingCell(AbstractCell):
 
 
 class Writing(NamedTuple):
-    """Where decoding stands."""
+    """The state of decoding."""
 
     state: Any
     attended: Attended
 
 
 class LSTMSequenceToSequence(AbstractSequenceToSequence):
-    """An LSTM reads the source; its last states are the first ones of an LSTM that writes the target.
+    """An LSTM reads the source; its last states are the first states of an LSTM that writes the target.
 
-    - `directions`: 2 where each layer of the encoder reads forwards and backwards, with half of the units each.
-    - `hidden_layer`: a linear layer between the decoder and the readout.
-    - `drops_inputs`: whether there is dropout on embeddings and on what can be attended to, as in fairseq; elsewhere
-      (between layers, on the decoder's outputs) it is the same in fairseq and OpenNMT-py.
+    - `directions`: 2 if each layer of the encoder reads forwards and backwards, with half of the units each.
+    - `hidden_layer`: size of a linear layer between the decoder and the readout.
+    - `drops_inputs`: whether there is dropout on embeddings and on the outputs that are attended to, as in fairseq;
+      other dropout (between layers, on the decoder's outputs) is the same in fairseq and OpenNMT-py.
     """
 
     source_embedding: Float[Array, "token size"]
@@ -222,14 +222,14 @@ class LSTMSequenceToSequence(AbstractSequenceToSequence):
 
         _, seen = jax.lax.scan(step, self.start(memory, len(told)), told)
         axes = {"attention to the source": ("time", "token")}
-        found = {
+        decoder = {
             name: Internal(values, axes.get(name, ("time", "layer", "unit")), first=len(source))
             for name, values in seen.items()
         }
-        return {"encoder": Internal(memory.attended.outputs, ("time", "unit")), **found}
+        return {"encoder": Internal(memory.attended.outputs, ("time", "unit")), **decoder}
 
     def _writer(self, attended: Attended, *, has_dropout: bool) -> WritingCell:
-        """The decoder's layers, ready to attend to one source."""
+        """Builds the decoder's cell, which attends to one source."""
         writing = self.writing
         attended_or_none = None if writing.query is None else attended
         return WritingCell(
@@ -254,7 +254,7 @@ class LSTMSequenceToSequence(AbstractSequenceToSequence):
 def _read(
     cell: ReadingCell, x: Float[Array, "source in"], mask: Bool[Array, " source"], direction: int
 ) -> tuple[Float[Array, "source hidden"], Hidden]:
-    """One layer in one direction: its outputs at every step, and its state after the last real one."""
+    """Runs one layer in one direction; returns its outputs at every step, and its state after the last real step."""
     inputs = jnp.concatenate([x, (~mask)[:, None].astype(x.dtype)], -1)
     inputs = reversed_within(inputs, mask) if direction else inputs
     zeros = jnp.zeros(cell.hidden_size, x.dtype)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from humboldt.internals import Internal
+from humboldt.core.internals import Internal
 from humboldt.models.layers.attention import KeysValues
 from humboldt.models.layers.blocks import BlockOptions, Blocks
 from humboldt.models.layers.decoder import Decoder
@@ -18,14 +18,14 @@ from humboldt.models.layers.linear import Linear, look_up, uniform_like
 from humboldt.models.layers.positions import fairseq_wave_rates, sinusoids, wave_rates
 from humboldt.models.loop.taps import is_linear
 from humboldt.models.networks.sequence_to_sequence.base import AbstractSequenceToSequence
-from humboldt.models.options.sequence_to_sequence import Toolkit
+from humboldt.models.zoo.shared.sequence_to_sequence import Toolkit
 
 PLACES_BEFORE = 2  # fairseq's count of places begins after the number of its padding symbol, which is 1
 
 
 @dataclass(frozen=True)
 class TransformerOptions:
-    """The shape of the network. `toolkit` decides what shapes leave open; see `TransformerSequenceToSequence`."""
+    """Sizes of the network. `toolkit` decides everything else; see `TransformerSequenceToSequence`."""
 
     width: int
     num_heads: int
@@ -37,7 +37,7 @@ class TransformerOptions:
     toolkit: Toolkit
 
     def block(self) -> BlockOptions:
-        """What all blocks have in common."""
+        """Returns the options that all blocks share."""
         is_opennmt = self.toolkit == "opennmt"
         return BlockOptions(
             self.width,
@@ -56,7 +56,7 @@ class TransformerOptions:
 class Embedding(eqx.Module):
     """`sqrt(width)` times a learned vector, plus sinusoids of the place, with dropout on the sum.
 
-    With `has_language`, another learned vector that all tokens of the sequence share is added to each one's own.
+    With `has_language`, another learned vector, the same for all tokens of the sequence, is added.
     """
 
     weight: Float[Array, "token width"]
@@ -94,14 +94,14 @@ class Embedding(eqx.Module):
 
 
 class Memory(NamedTuple):
-    """The source as each layer that writes the target sees it."""
+    """The encoded source, for each layer that writes the target."""
 
     source: KeysValues
     mask: Bool[Array, " source"]
 
 
 class Decoding(NamedTuple):
-    """Where decoding stands: keys and values are remembered, so that no symbol is processed twice."""
+    """The state of decoding. Keys and values are cached, so that no symbol is processed twice."""
 
     place: Int[Array, ""]
     memory: Memory
@@ -111,9 +111,9 @@ class Decoding(NamedTuple):
 class TransformerSequenceToSequence(AbstractSequenceToSequence):
     """Encoder and decoder.
 
-    fairseq: normalisation after each layer, no dropout inside of layers, sinusoids counted from 2, a readout without
-    bias. OpenNMT-py: normalisation before each layer and after the last, dropout also on attention matrices and inside
-    of feed-forward layers. The initial weights differ as well.
+    fairseq: normalisation after each layer, no dropout inside layers, sinusoids counted from 2, a readout without bias.
+    OpenNMT-py: normalisation before each layer and after the last, dropout also on attention matrices and inside
+    feed-forward layers. The initial weights differ as well.
     """
 
     source_embedding: Embedding
@@ -186,10 +186,10 @@ def _normed(norm: eqx.nn.LayerNorm | None, x: Float[Array, "time width"]) -> Flo
 
 
 def with_first_weights(layers: Any, toolkit: Toolkit, *, input_biases: bool = True, key: PRNGKeyArray) -> Any:
-    """All linear layers uniform by Glorot's rule, with the exceptions of each toolkit.
+    """Initialises all linear layers uniformly by Glorot's rule, with the exceptions of each toolkit.
 
-    fairseq has narrower queries, keys and values, with biases as PyTorch's linear layers have them (0 without
-    `input_biases`), and biases of 0 elsewhere. In OpenNMT-py all biases are PyTorch's.
+    fairseq has narrower queries, keys and values, with the biases of PyTorch's linear layers (0 without
+    `input_biases`), and biases of 0 in other layers. In OpenNMT-py all biases are PyTorch's.
     """
     count = len([leaf for leaf in jax.tree.leaves(layers, is_leaf=is_linear) if is_linear(leaf)])
     keys = iter(jax.random.split(key, count))
@@ -197,7 +197,7 @@ def with_first_weights(layers: Any, toolkit: Toolkit, *, input_biases: bool = Tr
     def first(path: tuple[Any, ...], layer: Any) -> Any:
         if not is_linear(layer):
             return layer
-        inputs, outputs = layer.weight.shape[-2:]  # the first axis is that of the layers
+        inputs, outputs = layer.weight.shape[-2:]  # the first axis is over layers
         is_input = path[-1].name in ("query", "key", "value")
         gain = 0.5**0.5 if toolkit == "fairseq" and is_input else 1.0
         has_bias = toolkit == "opennmt" or (is_input and input_biases)

@@ -1,1 +1,1 @@
-"""Golden vectors of the Chomsky tasks, and a checker that explains how somebody else's version of a task differs."""
+"""Golden vectors of the Chomsky tasks, and a checker that explains how another implementation of a task differs."""

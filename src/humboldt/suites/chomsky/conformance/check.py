@@ -1,4 +1,4 @@
-"""The conformance kit: does somebody else's data mean what our definition means, and if not, what does it mean?"""
+"""The conformance kit: compares another implementation's examples with our definition and explains differences."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -7,7 +7,7 @@ from typing import Any
 
 from humboldt.errors import UsageError
 from humboldt.languages import tasks
-from humboldt.languages.chomsky._base import AbstractTransduction
+from humboldt.languages.chomsky.base import AbstractTransduction
 from humboldt.suites.chomsky.conformance.forms import ABSENT, FORMS, SPELLINGS
 from humboldt.suites.chomsky.conformance.readings import READINGS, Symbols
 
@@ -18,7 +18,7 @@ EXPECTED = 'Every line is a JSON object like {"input": "a b", "target": "b a"}, 
 
 @dataclass(frozen=True)
 class Disagreement:
-    """One example whose target is not the one of our definition."""
+    """One example whose target differs from that of our definition."""
 
     line: int
     input: str
@@ -28,7 +28,7 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class Explanation:
-    """An alternative definition: how many of the disagreements, and of all examples, it gives the targets of."""
+    """An alternative definition, with the numbers of disagreements and of all examples whose targets it reproduces."""
 
     says: str
     disagreements: int
@@ -37,12 +37,12 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Report:
-    """What `check_file` found. `explanations` are sorted: what explains most comes first."""
+    """The result of `check_file`. `explanations` are sorted, best first."""
 
     task: str
     version: int | str
     examples: int
-    chance: float  # that a guess of a whole target is right, on average
+    chance: float  # mean probability that a guessed target is correct
     disagreements: tuple[Disagreement, ...]
     explanations: tuple[Explanation, ...]
 
@@ -53,8 +53,8 @@ class Report:
 
     @property
     def diagnoses(self) -> tuple[Explanation, ...]:
-        """The explanations of every example; where there are none, those of most disagreements that explain more of all
-        examples than guessing would: of two labels, the other one explains every disagreement."""
+        """The explanations of every example. If there are none: those of most disagreements that also explain more of
+        all examples than guessing does, since swapping two labels explains every disagreement."""
         whole = tuple(each for each in self.explanations if each.examples == self.examples)
         return whole or tuple(
             each
@@ -64,12 +64,12 @@ class Report:
 
     @property
     def by_chance(self) -> float:
-        """How many examples a guess may get right: two standard deviations above what is expected."""
+        """Upper limit on the number of examples that guessing gets right: the mean plus two standard deviations."""
         expected = self.chance * self.examples
         return expected + 2 * (expected * (1 - self.chance)) ** 0.5
 
     def lines(self, show: int = 10) -> Iterator[str]:
-        """For humans: the verdict, what may explain it, and the first `show` disagreements."""
+        """Yields the report as text: the verdict, likely explanations, and the first `show` disagreements."""
         if self.agrees:
             yield f"{self.task}: all {self.examples} examples agree with the definition."
             return
@@ -92,7 +92,7 @@ class Report:
         return "\n".join(self.lines())
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON. The first disagreements stand for all of them, which `disagreeing` counts."""
+        """Returns plain values for JSON. Only the first disagreements are listed; `disagreeing` counts all of them."""
         shown = {**asdict(self), "disagreements": [asdict(each) for each in self.disagreements[:MOST_SHOWN]]}
         counts = {"disagreeing": len(self.disagreements), "agrees": self.agrees}
         return {**shown, **counts, "diagnoses": [asdict(each) for each in self.diagnoses]}
@@ -111,12 +111,12 @@ class _Example:
 
 
 def check_file(task_name: str, lines: Iterable[str]) -> Report:
-    """Holds examples from elsewhere, JSON lines of `input` and `target`, to our definition of a task.
+    """Compares examples from outside, JSON lines of `input` and `target`, with our definition of a task.
 
     **Arguments:**
 
     - `task_name`: as registered, `"chomsky/odds_first"`, or without the suite's name.
-    - `lines`: the lines of the file. Empty ones are skipped; other keys than `input`, `target` and `task` are ignored.
+    - `lines`: the lines of the file. Empty lines are skipped; keys other than `input`, `target` and `task` are ignored.
 
     >>> print(check_file("reverse_string", ['{"input": "a b", "target": "a b"}']))
     chomsky/reverse_string: 1 of 1 examples disagree with the definition.
@@ -140,7 +140,7 @@ def check_file(task_name: str, lines: Iterable[str]) -> Report:
 
 
 def _read(name: str, task: AbstractTransduction, number: int, line: str) -> _Example:
-    """The example on a line, or an error that names the line."""
+    """Returns the example on a line; raises an error that names the line."""
 
     def wrong(what: str) -> UsageError:
         return UsageError(f"Line {number}: {what}")
@@ -172,22 +172,22 @@ def _read(name: str, task: AbstractTransduction, number: int, line: str) -> _Exa
 
 
 def _hint(name: str, task: AbstractTransduction, symbols: Symbols) -> str:
-    """What a foreign symbol may stand for, or why we do without it."""
+    """Returns a remark on the meaning of an unknown symbol, or on its absence from the task; empty if there is none."""
     ours = task.input_alphabet.symbols
     absent = ABSENT.get(name.removeprefix(PREFIX), {})
     for symbol in symbols:
         if symbol in absent:
             return f" {absent[symbol]}"
-        meant = [own for own in ours if symbol not in ours and symbol in SPELLINGS.get(own, ())]
+        meant = [known for known in ours if symbol not in ours and symbol in SPELLINGS.get(known, ())]
         if meant:
             return f" {symbol!r} may be what we write {' or '.join(map(repr, meant))}."
     return ""
 
 
 def _explain(name: str, examples: list[_Example]) -> list[Explanation]:
-    """The alternatives that give some of the disagreeing targets: readings and forms, alone and together.
+    """Finds the alternatives that give some of the disagreeing targets: readings and forms, alone and together.
 
-    A reading with a form is kept only where it explains more than any alternative alone.
+    A reading combined with a form is included only if it explains more than any single alternative.
     """
     if all(each.agrees for each in examples):
         return []
@@ -204,17 +204,17 @@ def _explain(name: str, examples: list[_Example]) -> list[Explanation]:
     for reading, meant in meanings.items():
         seen = set()
         for form, written in spellings.items():
-            fits = tuple(one == other for one, other in zip(written, meant, strict=True))
+            fits = tuple(target == expected for target, expected in zip(written, meant, strict=True))
             wrong = sum(fit and not each.agrees for fit, each in zip(fits, examples, strict=True))
-            # A form that changes nothing, or no more than a simpler one before it, tells nothing.
+            # A form that changes nothing, or no more than a simpler one before it, is not informative.
             if wrong and fits not in seen:
-                found = Explanation(", and ".join(filter(None, (reading, form))), wrong, sum(fits))
-                (together if reading and form else alone).append(found)
+                explanation = Explanation(", and ".join(filter(None, (reading, form))), wrong, sum(fits))
+                (together if reading and form else alone).append(explanation)
             seen.add(fits)
     best = min(map(_key, alone), default=(0, 0))
     return sorted([*alone, *(each for each in together if _key(each) < best)], key=_key)
 
 
 def _key(explanation: Explanation) -> tuple[int, int]:
-    """Sorts what explains more to the front."""
+    """Returns the sort key: better explanations first."""
     return -explanation.examples, -explanation.disagreements

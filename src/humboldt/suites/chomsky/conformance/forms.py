@@ -1,18 +1,18 @@
-"""How other code might write the right answer down: the alternative spellings that the conformance kit knows."""
+"""Alternative notations for the right answer that other implementations may use, for the conformance kit."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from humboldt.languages.chomsky._expressions import MODULUS
+from humboldt.languages.chomsky.parts.expressions import MODULUS
 
 Symbols = list[str]
 
 
 @dataclass(frozen=True)
 class Form:
-    """Another way of writing. `undo` gets the target as given, and the input; it returns the target as we write it.
+    """An alternative notation. `undo` maps a given target and its input to the target in our notation.
 
-    A target that is not written that way comes back as it is, so a slip in a few lines can be told from a rule.
+    A target that is not in this notation is returned unchanged, so a few errors can be distinguished from a rule.
     """
 
     says: str
@@ -35,7 +35,7 @@ def _before_terminator(given: Symbols, _: Symbols) -> Symbols:
 
 
 def _stripped(zeros: Callable[[str], str], *, ended: bool) -> Callable[[Symbols, Symbols], Symbols]:
-    """Needless zeros taken off a number that has its terminator at its end, or one that has none."""
+    """Returns the `undo` that strips superfluous zeros from numbers with (`ended`) or without a terminator."""
 
     def undo(given: Symbols, _: Symbols) -> Symbols:
         digits = given[:-1] if ended else given
@@ -101,7 +101,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "bucket_sort": (ENDED, UNSPACED),
 }
 
-# What others write for our symbols, by what we write. A line with such a symbol gets a hint.
+# Other spellings of our symbols. The error for a line with such a symbol has a hint.
 SPELLINGS: dict[str, Sequence[str]] = {
     "a": ("0",),
     "b": ("1",),
@@ -116,7 +116,7 @@ SPELLINGS: dict[str, Sequence[str]] = {
     "POP": ("pop", "2"),
 }
 
-# Why a task does without a symbol that others use.
+# Reasons why a task does not have a symbol that other implementations use.
 ABSENT: dict[str, dict[str, str]] = {
     "solve_equation": {"*": "Our equations have no product: many values of z could solve one."},
 }

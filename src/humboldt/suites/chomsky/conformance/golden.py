@@ -1,7 +1,7 @@
-"""Golden vectors: for every task a plain file of inputs with their targets, for anyone to check other code against.
+"""Golden vectors: a plain file of inputs and targets for every task, to check other implementations against.
 
-`python -m humboldt.suites.chomsky.conformance.golden` writes them afresh. They hold every input of the shortest lengths
-and a few longer ones, all as the sampler draws them, after the task's own examples; the targets are the oracle's.
+`python -m humboldt.suites.chomsky.conformance.golden` rewrites them. They have the task's examples, then
+every input of the shortest lengths and a few longer ones, as the sampler draws them; the targets are the oracle's.
 """
 
 import json
@@ -11,18 +11,18 @@ from pathlib import Path
 import numpy as np
 
 from humboldt.languages import tasks
-from humboldt.languages.chomsky._base import AbstractTransduction
+from humboldt.languages.chomsky.base import AbstractTransduction
 
 FOLDER = Path(__file__).parent / "vectors"
 SEED = 2023
-MOST_PER_LENGTH = 100  # a length with more inputs than these is not listed in full
-DRAWS = 20_000  # enough to meet each of 100 inputs
+MOST_PER_LENGTH = 100  # lengths with more inputs are not listed in full
+DRAWS = 20_000  # enough to draw each of 100 inputs
 LONGER_LENGTHS = (10, 20, 41, 100)
 PER_LONGER_LENGTH = 5
 
 
 def inputs(task: AbstractTransduction) -> Iterator[list[str]]:
-    """The inputs, each once: the task's examples, then what is drawn, shorter ones first."""
+    """Yields the inputs without repetition: the task's examples, then drawn inputs, shortest first."""
     rng = np.random.default_rng(SEED)
     seen = {tuple(source.split(" ")) for source, _ in task.examples}
     yield from (source.split(" ") for source, _ in task.examples)
@@ -41,7 +41,7 @@ def inputs(task: AbstractTransduction) -> Iterator[list[str]]:
 
 
 def lines(name: str) -> list[str]:
-    """The lines of the file of the task `name`."""
+    """Returns the lines of the file for the task `name`."""
     task = tasks.get(name)()
     assert isinstance(task, AbstractTransduction)
     records = (
@@ -51,7 +51,7 @@ def lines(name: str) -> list[str]:
 
 
 def path(name: str) -> Path:
-    """Where the file of the task `name` is."""
+    """Returns the path of the file for the task `name`."""
     return FOLDER / f"{name.removeprefix('chomsky/')}.jsonl"
 
 

@@ -1,4 +1,4 @@
-"""What other code might mean by a task: the alternative definitions that the conformance kit knows."""
+"""Alternative definitions of tasks that other implementations may use, for the conformance kit."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
 
-from humboldt.languages.chomsky._binary import split
-from humboldt.languages.chomsky._expressions import DIGITS, MODULUS, evaluate
+from humboldt.languages.chomsky.parts.binary import split
+from humboldt.languages.chomsky.parts.expressions import DIGITS, MODULUS, evaluate
 
 Symbols = list[str]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Another definition: the target that an input would have. `says` completes "Looks as if ..."."""
+    """An alternative definition: maps an input to its target. `says` completes "Looks as if ..."."""
 
     says: str
     target: Callable[[Symbols], Symbols]
@@ -145,7 +145,7 @@ def _readings_of_arithmetic(operator: str, operation: Callable[[int, int], int],
 
 
 def _stack(symbols: Symbols, *, top_given_first: bool = False, debts: bool = False) -> Symbols:
-    """The final stack, bottom first. With `debts` a POP on an empty stack cancels the next PUSH."""
+    """Returns the final stack, bottom first. With `debts` a POP on an empty stack cancels the next PUSH."""
     stack = [symbol for symbol in symbols if symbol in ("a", "b")]
     if top_given_first:
         stack.reverse()
@@ -169,7 +169,7 @@ SWAPPED = {"a": "b", "b": "a", "0": "1", "1": "0"}
 
 
 def _from_the_other_end(symbols: Symbols) -> Symbols:
-    """Missing Duplicate taken for a palindrome: the symbol that mirrors the hidden one."""
+    """Returns the answer if Missing Duplicate is taken for a palindrome: the symbol that mirrors the hidden one."""
     string = [symbol for symbol in symbols if symbol != "#"]
     return [string[len(string) - 1 - string.index("_")]]
 

@@ -1,0 +1,446 @@
+"""Is every wrong call refused? Wrong values, by type, of every option of every command and of every public function.
+
+    python benchmarks/bad_calls.py [--every N] [--processes 2] > record.json
+
+Each call runs in a child process with a new folder, which is its working directory; no path outside it is used. It must
+end within 10 s with a sentence: no traceback, no success, and no file left behind. That the same call without the wrong
+value succeeds is checked for `right_calls` only; elsewhere (`NOT_BEGUN`, `check`, `run`, `load`, `check_model`) a call
+may be refused for another reason. `--every N` makes every N-th call only. Prints one JSON record.
+"""
+
+import argparse
+import contextlib
+import inspect
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import typing
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import typer.main
+
+import humboldt
+from humboldt import cli
+from humboldt.errors import HumboldtError
+from humboldt.outside.model_check import check_model
+from humboldt.running.run import run_study
+from humboldt.settings import fields
+from humboldt.suites import catalogue, suites
+
+MOST_SECONDS = 10.0
+LONG, DIGITS, NESTED = "x" * 300, "9" * 5_000, "[" * 100_000
+TINY = ["--set", "test_lengths=41,42", "--set", "strings_per_length=2"]
+# Calls that succeed. Every option of their commands is then added with wrong values.
+COMMANDS: dict[str, list[str]] = {
+    "list": ["tasks"],
+    "plan": ["chomsky", "--task", "parity_check", "--model", "rnn", "--no-estimate"],
+    "run": ["chomsky", "--task", "parity_check", "--model", "rnn", "--no-estimate", "--dry-run"],
+    "show": ["store"],
+    "data": ["chomsky", "parity_check"],
+    "describe": ["my.regex"],
+    "score": ["chomsky", "parity_check", "predictions.jsonl", *TINY],
+    "archive": ["store", "--output", "archive"],
+    "merge": ["store", "--out", "merged"],
+    "check": ["chomsky", "parity_check", "examples.jsonl"],
+    "report": ["store"],
+    "plot": ["store"],
+    "inspect": ["store", "--input", "a b"],
+    "prove": ["store"],
+    "export": ["lm-eval", "--out", "exported"],
+    "demo": [],
+}
+# The first ones need packages for figures, weights or minutes: wrong values are refused before that.
+NOT_BEGUN = {"report", "plot", "inspect", "prove", "export", "demo", "archive"}
+WRONG_NUMBERS = [
+    "x",
+    "",
+    "3.5.5",
+    "nan",
+    "inf",
+    "-inf",
+    "-1",
+    "1e999",
+    DIGITS,
+    "５",
+    "0x10",
+    "1,5",
+    "--",
+    NESTED,
+    "1;2",
+]
+WRONG_NAMES = ["", " ", "nope", LONG, "../../nope", "\x1b[31mred", "chomsky/parity_check/x", DIGITS, "a\nb", NESTED]
+WRONG_FILES = ["", "nowhere/file.json", LONG, "folder", "\x1b[31m/x", DIGITS]
+WRONG_FOLDERS = ["", LONG, "examples.jsonl", "examples.jsonl/x"]
+WRONG_SETTINGS = ["", "=", "steps", "steps=", "nope=3", f"steps={DIGITS}", f"{LONG}=1", "steps=-1", "steps=1=2", NESTED]
+# Options that any text fits.
+FREE = {("score", "name"), ("inspect", "input_"), ("export", "prefix")}
+
+
+@dataclass(frozen=True)
+class Call:
+    """One wrong call: its words for the record, and the function to be called in the child process."""
+
+    place: str
+    value: str
+    function: Callable[[], object]
+
+
+def prepare(folder: Path, *, trains: bool = True) -> None:
+    """Makes the files that the calls refer to. `trains`: whether a member is trained, which `inspect` needs."""
+    if trains:
+        sizes = ("steps=1", "hidden_size=2", "batch_size=2", "test_lengths=41,42", "strings_per_length=2")
+        cell = ["--task", "parity_check", "--model", "rnn", "--seeds", "1", "--set", "learning_rates=1e-3"]
+        options = [text for size in sizes for text in ("--set", size)]
+        program = [sys.executable, "-m", "humboldt", "run", "chomsky", *cell, *options, "--out", "store"]
+        subprocess.run(program, cwd=folder, check=True, capture_output=True)
+    else:
+        few = {"test_lengths": (41, 42), "strings_per_length": 2}
+        humboldt.score("chomsky", answer, tasks="parity_check", settings=few, out=folder / "store")
+    (folder / "folder").mkdir()
+    (folder / "my.regex").write_text("(a|b)*abb\n")
+    rows = [{"input": "a b", "target": "b"}, {"input": "a a", "target": "a"}]
+    (folder / "examples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        command(["data", "chomsky", "parity_check", "--split", "test", *TINY])
+    rows = [json.loads(line) for line in said.getvalue().splitlines()]
+    written = [json.dumps({**row, "prediction": row["target"]}) + "\n" for row in rows]
+    (folder / "predictions.jsonl").write_text("".join(written))
+
+
+def command(arguments: list[str]) -> None:
+    """Runs the command line in this process."""
+    before, sys.argv = sys.argv, ["humboldt", *arguments]
+    try:
+        cli.main()
+    except SystemExit as error:
+        if error.code:
+            raise
+    finally:
+        sys.argv = before
+
+
+def command_calls() -> Iterator[Call]:
+    """Every option of every command with wrong values of its type."""
+    group: Any = typer.main.get_command(cli.app)
+    for name, base in COMMANDS.items():
+        kinds = typing.get_type_hints(inspect.unwrap(group.commands[name].callback))
+        for parameter in group.commands[name].params:
+            if (name, parameter.name) in FREE or parameter.name == "help":
+                continue
+            for value in wrong_texts(parameter, kinds[parameter.name]):
+                if not parameter.opts[0].startswith("-"):
+                    at = [p.name for p in group.commands[name].params if not p.opts[0].startswith("-")]
+                    place = at.index(parameter.name)
+                    arguments = [*base[:place], value, *base[place + 1 :]]
+                elif getattr(parameter, "is_flag", False):
+                    arguments = [*base, f"{parameter.opts[0]}={value}"]
+                else:
+                    arguments = [*base, parameter.opts[0], value]
+                yield Call(f"{name} {parameter.opts[0]}", short(value), lambda a=[name, *arguments]: command(a))
+
+
+def wrong_texts(parameter: Any, annotation: Any) -> list[str]:
+    """Returns wrong values for an option."""
+    kinds, option = {annotation, *typing.get_args(annotation)}, parameter.name
+    if bool in kinds:
+        return ["x", "3", "", LONG]
+    if int in kinds or float in kinds:
+        return WRONG_NUMBERS
+    if option in ("out", "folder", "folders"):
+        return [*WRONG_FOLDERS, *(["nowhere", "folder"] if option != "out" else [])]
+    if option == "set_":
+        return WRONG_SETTINGS
+    if option == "member":
+        return ["", "=", "seed", f"seed={DIGITS}", f"seed={NESTED}", "nope=3", LONG]
+    if Path in kinds or list[Path] in kinds:
+        return WRONG_FILES
+    return WRONG_NAMES
+
+
+def setting_calls() -> Iterator[Call]:
+    """Every number among the settings of every suite, with wrong values."""
+    for suite_name in suites.names():
+        suite = suites.get(suite_name)
+        for task, model in [next(iter(catalogue_pairs(suite)))]:
+            for cls in catalogue.settings_classes(suite, task, model):
+                for field in fields(cls):
+                    for value in ("", "x", "nan", "inf", DIGITS, "５", LONG, "1,,2", "--", NESTED[:1000], "true false"):
+                        if field.kind is str or (value == "nan" and field.kind is Any):
+                            continue
+                        cell = ["--task", task, "--model", model, "--no-estimate", "--set", f"{field.name}={value}"]
+                        place = f"plan {suite_name} --set {field.name}"
+                        yield Call(place, short(value), lambda a=["plan", suite_name, *cell]: command(a))
+
+
+def catalogue_pairs(suite: Any) -> Iterator[tuple[str, str]]:
+    for task in catalogue.tasks(suite):
+        for model in catalogue.models(suite):
+            yield task, model
+
+
+def answer(inputs: list[list[str]]) -> list[str]:
+    return ["a" for _ in inputs]
+
+
+def small_study() -> Any:
+    return humboldt.plan("chomsky", tasks="parity_check", models="rnn", settings={"steps": 1}, out="results")
+
+
+FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "plan": (humboldt.plan, {"suite": "chomsky", "tasks": ["parity_check"], "models": ["rnn"]}),
+    "run": (humboldt.run, {"suite": "chomsky", "tasks": ["parity_check"], "models": ["rnn"]}),
+    "run_study": (lambda **o: run_study(**{"study": small_study(), **o}), {}),
+    "only": (lambda **o: small_study().only(**o), {"ids": []}),
+    "load": (humboldt.load, {"folder": "store"}),
+    "score": (
+        humboldt.score,
+        {
+            "suite": "chomsky",
+            "predict": answer,
+            "tasks": "parity_check",
+            "settings": {"test_lengths": (41, 42), "strings_per_length": 2},
+        },
+    ),
+    "batches": (humboldt.batches, {"suite": "chomsky", "task": "parity_check"}),
+    "symbols": (humboldt.symbols, {"suite": "chomsky", "task": "parity_check"}),
+    "register": (humboldt.register, {"name": "mine"}),
+    "check_model": (check_model, {"model": answer, "suite": "chomsky", "task": "parity_check"}),
+}
+WRONG: dict[str, Any] = {
+    "None": None,
+    "3": 3,
+    "3.5": 3.5,
+    "True": True,
+    "-1": -1,
+    "nan": float("nan"),
+    "inf": float("inf"),
+    "10**5000": 10**5000,
+    "''": "",
+    "' '": " ",
+    "'nope'": "nope",
+    "'x' * 300": LONG,
+    "'\\0'": "a\0b",
+    "'\\ud800'": "\ud800",
+    "b'chomsky'": b"chomsky",
+    "[3]": [3],
+    "[None]": [None],
+    "['']": [""],
+    "{3: 4}": {3: 4},
+    "{'nope': 1}": {"nope": 1},
+    "{'steps': 10**5000}": {"steps": 10**5000},
+    "{'steps': object()}": {"steps": object()},
+    "object()": object(),
+    "int": int,
+    "a lambda": lambda: None,
+    "a generator": (name for name in ("parity_check",)),
+}
+NAMED, NUMBER = {"3", "3.5"}, {"3"}
+# The values that are right for a parameter; where a parameter may be left out, None is, too.
+RIGHT: dict[str, set[str]] = {
+    "seeds": {*NUMBER, "None"},
+    "seed": NUMBER,
+    "start": NUMBER,
+    "count": {*NUMBER, "None"},
+    "version": {*NUMBER, "None"},
+    "save_every": NAMED,
+    "progress": {"True", "None", "int", "a lambda"},
+    "executor": {"None"},
+    "match_parameters": {"True"},
+    "settings": {"None"},
+    "out": {"None", "' '", "'nope'"},
+    "suite": set(),
+    "experiments": set(),
+    "twin": {"None"},
+    "split": {"None"},
+    "model": {"None"},
+    "task": set(),
+    "member": {"None"},
+    "name": {"'nope'", "'x' * 300", "'\\0'", "'\\ud800'"},
+    "predict": {"int", "a lambda"},
+    "folder": set(),
+}
+# None means something only where a function says so.
+NO_NONE = {("plan", "out"), ("run", "out"), ("check_model", "model"), ("run", "progress"), ("run_study", "progress")}
+ALSO_RIGHT = {("run_study", "study"): set(), ("load", "suite"): {"None"}, ("load", "task"): {"None"}}
+
+
+def python_calls() -> Iterator[Call]:
+    """Every parameter of every public function with wrong values."""
+    for name, (function, base) in FUNCTIONS.items():
+        named = {"run_study": run_study, "only": humboldt.Study.only}.get(name, function)
+        parameters = [p for p in inspect.signature(named).parameters if p not in ("self", "options", "announces")]
+        if name == "run":
+            parameters += [p for p in inspect.signature(humboldt.plan).parameters if p not in parameters]
+        for parameter in parameters:
+            right = ALSO_RIGHT.get((name, parameter), RIGHT.get(parameter, set()))
+            for text, value in WRONG.items():
+                if text in right and not (text == "None" and (name, parameter) in NO_NONE):
+                    continue
+                if (name, parameter) == ("check_model", "model") and text in ("int", "a lambda", "object()"):
+                    continue  # it is called, and the check says that it failed
+                options = {**base, parameter: value}
+                yield Call(f"humboldt.{name} {parameter}=", text, lambda f=function, o=options: checked(f(**o)))
+        yield Call(f"humboldt.{name}", "an unknown argument", lambda f=function, b=base: f(**b, unknown=3))
+
+
+def checked(result: Any) -> Any:
+    """A check of a model that did not pass is a refusal, too."""
+    if hasattr(result, "passed") and not result.passed:
+        raise HumboldtError(str(result))
+    return result
+
+
+def short(value: str) -> str:
+    return value if len(value) <= 24 else f"{value[:12]}... ({len(value)} characters)"
+
+
+def outcome(call: Call, prepared: Path, *, right: bool = False) -> tuple[str, float, str]:
+    """Makes a call in a child process: what came of it, the seconds, and what it said at its end."""
+    with tempfile.TemporaryDirectory(prefix="humboldt-calls-") as place:
+        folder = Path(place) / "folder"
+        shutil.copytree(prepared, folder)
+        before = listing(folder)
+        begin = time.monotonic()
+        process = os.fork()
+        if not process:
+            child(call, folder, Path(place) / "said")
+        code = wait(process)
+        seconds = time.monotonic() - begin
+        said = (Path(place) / "said").read_text(errors="replace")
+        new = sorted(listing(folder) - before)
+    if code is None:
+        return "too slow", seconds, said[-300:]
+    if "Traceback (most recent call last)" in said or code not in (0, 1, 2):
+        return "traceback", seconds, said[-300:]
+    if code == 0:
+        return "accepted", seconds, said[-300:]
+    return ("half-written", seconds, str(new)) if new and not right else ("refused", seconds, said[-300:])
+
+
+def child(call: Call, folder: Path, said: Path) -> None:
+    """The child process: what it says goes to a file; it ends with the code of the command line."""
+    code = 99
+    try:
+        os.chdir(folder)
+        output = os.open(said, os.O_WRONLY | os.O_CREAT)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.environ["XDG_CACHE_HOME"] = str(said.parent / "cache")
+        try:
+            call.function()
+            code = 0
+        except SystemExit as error:
+            code = error.code if isinstance(error.code, int) else 1
+        except HumboldtError as error:
+            print(error)
+            code = error.exit_code
+        except BaseException:
+            traceback.print_exc()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
+
+
+def wait(process: int) -> int | None:
+    """Returns the exit code of a process; kills it and returns `None` if it takes too long."""
+    end = time.monotonic() + MOST_SECONDS
+    pause = 0.001
+    while time.monotonic() < end:
+        done, status = os.waitpid(process, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(pause)
+        pause = min(0.05, pause * 1.5)
+    os.kill(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    return None
+
+
+def listing(folder: Path) -> set[str]:
+    """Returns all files and folders, but for those that SQLite has beside a database while it is open for reading."""
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if not path.name.endswith(("-shm", "-wal"))}
+
+
+def all_calls() -> list[Call]:
+    return [*command_calls(), *setting_calls(), *python_calls()]
+
+
+def right_calls() -> list[Call]:
+    """The calls that wrong values are put into: they succeed."""
+    commands = [
+        Call(name, "", lambda a=[name, *base]: command(a))
+        for name, base in COMMANDS.items()
+        if name not in NOT_BEGUN and name != "check"
+    ]
+    functions = [
+        Call(f"humboldt.{name}", "", lambda f=function, b=base: f(**b))
+        for name, (function, base) in FUNCTIONS.items()
+        if name not in ("run", "run_study", "load", "check_model")
+    ]
+    return [*commands, *functions]
+
+
+_SHARED: list[Any] = []
+
+
+def _share(calls: list[Call], prepared: Path) -> None:
+    _SHARED[:] = [calls, prepared]  # processes are forked, so that calls need not be pickled
+
+
+def _numbered(number: int) -> tuple[str, float, str]:
+    calls, prepared = _SHARED
+    return outcome(calls[number], prepared)
+
+
+def main() -> None:
+    from _record import report
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=2)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="humboldt-calls-") as place:
+        prepared = Path(place) / "prepared"
+        prepared.mkdir()
+        prepare(prepared)
+        for call in right_calls():
+            result, _, said = outcome(call, prepared, right=True)
+            assert result == "accepted", (call.place, result, said)
+        calls = all_calls()[:: options.every]
+        with get_context("fork").Pool(options.processes, initializer=_share, initargs=(calls, prepared)) as pool:
+            outcomes = pool.map(_numbered, range(len(calls)), chunksize=8)
+        found = [(call, *result) for call, result in zip(calls, outcomes, strict=True)]
+    counts = Counter(result for _, result, _, _ in found)
+    wrong = [[c.place, c.value, result, said] for c, result, _, said in found if result != "refused"]
+    slowest = max(found, key=lambda one: one[2])
+    names = ("refused", "accepted", "traceback", "too slow", "half-written")
+    results = {name.replace(" ", "_").replace("-", "_"): counts[name] for name in names}
+    report(
+        "bad_calls",
+        {
+            "calls": len(found),
+            "of_commands": sum(not c.place.startswith("humboldt.") for c, *_ in found),
+            "of_functions": sum(c.place.startswith("humboldt.") for c, *_ in found),
+            **results,
+            "slowest": {"call": f"{slowest[0].place} {slowest[0].value}", "seconds": round(slowest[2], 2)},
+            "wrong": wrong,
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""`humboldt bench` and `humboldt references`: one model on all suites, among the references."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from humboldt.commands.options import NoEstimate, Out, Plugins, Seeds, Settings
+from humboldt.commands.report import write_report
+from humboldt.commands.run import resumable
+from humboldt.core.results import Scores
+from humboldt.errors import MissingExtra, UsageError
+from humboldt.plugins import load_files
+from humboldt.report.tables import Table, TableCell, as_json, as_text
+from humboldt.report.words import counted
+from humboldt.running import bench as running
+from humboldt.running.cluster.executor import Ray
+from humboldt.running.planning import announce
+from humboldt.running.references import add_references
+from humboldt.settings import parse_assignments
+from humboldt.suites import benched, profile, suites
+from humboldt.suites.answers import ModelAnswers
+from humboldt.suites.bench import BUDGETS, PREFIX
+from humboldt.suites.reading import stored
+from humboldt.suites.resolving import is_current
+
+SuiteNames = Annotated[list[str], typer.Option("--suite", help="Suite; may be repeated. Default: all that fit.")]
+
+
+def bench(
+    model: Annotated[
+        list[str], typer.Argument(help="Families, or your own model: `my_file.py:MyGRU`.", metavar="MODEL...")
+    ],
+    preset: Annotated[str, typer.Option(help="quick: 2 cores. standard: one GPU.")] = "quick",
+    suite: SuiteNames = [],  # noqa: B006
+    seeds: Seeds = None,
+    parameters: Annotated[
+        int | None, typer.Option(min=1, help="Parameters of a family's body, without embedding and readout.")
+    ] = None,
+    set_: Settings = [],  # noqa: B006
+    out: Out = Path("results"),
+    plugin: Plugins = [],  # noqa: B006
+    no_estimate: NoEstimate = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, then exit.")] = False,
+    ray: Annotated[str | None, typer.Option("--ray", help="Run on a Ray cluster: HOST:PORT, auto or local.")] = None,
+) -> None:
+    """Train one model on every suite that fits; show where it stands.
+
+    The same command again does only what is missing.
+    """
+    load_files(plugin)
+    changes = _by_suite(parse_assignments(set_))
+    options = {"preset": preset, "suites": suite, "seeds": seeds, "parameters": parameters, "settings": changes}
+    planned = running.plan_bench(model, **options, out=out)
+    for name, reason in planned.left_out.items():
+        print(f"Left out: {name}: {reason}.", file=sys.stderr)
+    if dry_run:
+        for study in planned.studies:
+            announce(study, estimate="none" if no_estimate else "measured", with_ids=True)
+        return
+    executor = None if ray is None else Ray(None if ray == "local" else ray, cores=1, gpus=0)
+
+    def answered(answers: ModelAnswers, seconds: float) -> None:
+        print(profile.progress_line(answers, benched.model_title(answers.model), seconds), file=sys.stderr)
+
+    with resumable():
+        running.run_bench(planned, executor=executor, announces=True, answered=answered)
+    print(planned.table())
+    try:
+        print(f"The same as a page, with figures: `{write_report(out)}`. Open it in a browser.", file=sys.stderr)
+    except MissingExtra:
+        print("For a page with figures: pip install 'humboldt[report]'", file=sys.stderr)
+
+
+def _by_suite(changes: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Returns changes by suite: `chomsky.steps=100` is a change for one suite."""
+    by_suite: dict[str, dict[str, str]] = {}
+    for key, value in changes.items():
+        suite, dot, name = key.partition(".")
+        if not dot:
+            raise UsageError(
+                f"{key}={value}: a bench has several suites, so a setting needs one, e.g. --set chomsky.steps=100. A "
+                "changed setting is another one than that of the references, so results are not compared with them."
+            )
+        by_suite.setdefault(suites.get(suite).name, {})[name] = value
+    return by_suite
+
+
+def references(
+    add: Annotated[
+        Path | None, typer.Option("--add", help="Add the bench results of this folder to --to.", metavar="DIR")
+    ] = None,
+    to: Annotated[Path | None, typer.Option("--to", help="Folder with reference files.", metavar="DIR")] = None,
+    as_records: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """List the reference results that ship, which are out of date, and how to make those that are missing."""
+    if (add is None) != (to is None):
+        raise UsageError("--add and --to belong together: results of one folder are added to files in another.")
+    if add is not None and to is not None:
+        results = [
+            scores
+            for preset in BUDGETS
+            for answers in benched.answers_of(stored(add), preset)
+            for scores in answers.scores
+        ]
+        if not results:
+            raise UsageError(f"`{add}` has no results of a bench preset. Make some with `humboldt bench`.")
+        for path in add_references(results, to):
+            print(path)
+        return
+    rows = _reference_rows()
+    if as_records:
+        print(as_json(rows), end="")
+        return
+    columns = ("Model", "Preset", *benched.benched_suites(), "Command for what is missing")
+    lines = tuple(
+        (
+            benched.model_title(str(row["model"])),
+            str(row["preset"]),
+            *(TableCell(value=row[suite], form=".0f") for suite in benched.benched_suites()),
+            str(row["command"]),
+        )
+        for row in rows
+    )
+    stale = sum(map(_is_stale, benched.reference_scores()))
+    note = f"Tasks with reference members, by suite. {counted(stale, 'result')} of superseded versions left out."
+    print(as_text([Table("References", columns, lines, (note,))]))
+
+
+def _is_stale(scores: Scores) -> bool:
+    return not is_current(suites.get(scores.training.suite), scores.training, scores.evaluation)
+
+
+def _reference_rows() -> list[dict[str, str | int | None]]:
+    rows = []
+    for preset in BUDGETS:
+        by_model: dict[str, dict[str, int]] = {}
+        for answers in benched.answers_of(benched.reference_scores(), preset):
+            by_model.setdefault(answers.model, {})[answers.suite] = len(answers.tasks)
+        for family in benched.families():
+            name = f"{benched.FAMILY}{family}"
+            counts = by_model.get(name, {})
+            missing = [suite for suite in benched.benched_suites() if suite not in counts]
+            short = preset.removeprefix(PREFIX)
+            which = "".join(f" --suite {suite}" for suite in missing) if counts else ""
+            command = f"humboldt bench {family} --preset {short} --seeds 5{which}" if missing else ""
+            of_suites = {suite: counts.get(suite) for suite in benched.benched_suites()}
+            rows.append({"model": name, "preset": short, **of_suites, "command": command})
+    return rows

@@ -1,0 +1,49 @@
+"""`humboldt reproduced`: how much of the papers' tables was measured again, and how much of it agrees."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from humboldt.commands.memory import without_collection
+from humboldt.report.tables import Table, TableCell, as_json, as_text
+from humboldt.report.words import printable
+from humboldt.suites.reproduced import TableOfThePaper
+from humboldt.suites.reproduced import reproduced as compare
+
+
+@without_collection()
+def reproduced(
+    folder: Annotated[Path, typer.Argument(help="Folder of results.", metavar="DIR")] = Path("reproductions"),
+    suite: Annotated[str | None, typer.Option(help="Only this suite.")] = None,
+    missing: Annotated[bool, typer.Option("--missing", help="Print the commands for what is missing.")] = False,
+    as_records: Annotated[bool, typer.Option("--json", help="Print JSON records.")] = False,
+) -> None:
+    """Compare results with all published tables: measured, agreeing, missing."""
+    tables = compare(folder, suite)
+    if as_records:
+        print(printable(as_json([asdict(table) for table in tables])), end="")
+    elif missing:
+        print(printable("\n".join(dict.fromkeys(command for table in tables for command in table.missing))))
+    else:
+        print(printable(as_text([as_table(tables)])))
+
+
+def as_table(tables: Sequence[TableOfThePaper]) -> Table:
+    """Returns the comparison as a table, a row for each published table."""
+    columns = ("Suite", "Table", "Numbers", "Measured", "Earlier version", "Judged", "Agree", "Cost")
+    rows = []
+    for one in tables:
+        counts = (one.numbers, one.measured, one.superseded, one.judged, one.agree)
+        cost = TableCell() if one.cost is None else TableCell(value=100 * one.cost, form=".3g", mark="%")
+        rows.append((one.suite, one.table, *(TableCell(value=count) for count in counts), cost))
+    rules = dict.fromkeys(f"{one.suite}: {one.rule}" for one in tables if one.rule)
+    notes = (
+        f"{sum(one.measured for one in tables):,} of {sum(one.numbers for one in tables):,} numbers are measured.",
+        f"Agreement: {'; '.join(rules)}. Other numbers are measured, but not judged.",
+        "Cost: members times length of training, in percent of the paper's for the same cells.",
+        "Commands for what is missing: --missing.",
+    )
+    return Table("What is reproduced", columns, tuple(rows), notes)

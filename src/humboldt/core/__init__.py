@@ -1,0 +1,1 @@
+"""Plain data types that all packages share. No input or output."""

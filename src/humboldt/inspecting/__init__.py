@@ -1,0 +1,1 @@
+"""Loads saved members, and shows their answers and internals."""

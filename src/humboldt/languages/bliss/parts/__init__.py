@@ -1,0 +1,1 @@
+"""Shared by the languages of `bliss`."""

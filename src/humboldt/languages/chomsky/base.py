@@ -1,0 +1,49 @@
+"""The base class of the `chomsky` tasks: a level in the hierarchy and a sampler by length."""
+
+import enum
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+
+from humboldt.errors import UsageError
+from humboldt.languages import AbstractTask, Alphabet, Pairs, ProblemKind
+
+
+def letters(count: int) -> Alphabet:
+    """Returns the alphabet of the first `count` letters."""
+    return Alphabet(tuple("abcdefghijklmnopqrstuvwxyz"[:count]))
+
+
+class Level(enum.Enum):
+    """The level of a transduction in the hierarchy (paper, section 3)."""
+
+    REGULAR = "regular"
+    DETERMINISTIC_CONTEXT_FREE = "dcf"
+    CONTEXT_SENSITIVE = "cs"
+
+
+class AbstractTransduction(AbstractTask):
+    """A function from strings to strings, sampled at any length.
+
+    `shortest` is the smallest length for which the task makes sense. With `answers_at_every_step`, target symbol
+    number i is the answer to input symbol number i, and is given where that is read, not after the whole input.
+    """
+
+    problem = ProblemKind.TRANSDUCTION
+    level: ClassVar[Level]
+    shortest: ClassVar[int] = 1
+    answers_at_every_step: bool = False
+
+    def sample(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
+        """Returns `count` random pairs whose inputs have `length` symbols. All randomness comes from `rng`."""
+        if length < self.shortest:
+            raise UsageError(
+                f"Length {length} is too short for this task: its inputs have at least {self.shortest} symbols. "
+                f"Ask for a length of {self.shortest} or more."
+            )
+        return self.draw(rng, count, length)
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
+        """Implements `sample`; `length` is at least `shortest`."""

@@ -1,0 +1,1 @@
+"""Languages that users bring as files: regular expressions, automata and context-free grammars."""

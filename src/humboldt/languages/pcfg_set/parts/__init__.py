@@ -1,0 +1,1 @@
+"""The corpus of PCFG SET and the parts of its tests."""

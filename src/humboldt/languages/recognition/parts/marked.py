@@ -1,0 +1,36 @@
+"""The base class of languages whose strings are w, a mark, and a function of w."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from humboldt.languages.recognition.base import AbstractRecognition
+
+
+class AbstractMarked(AbstractRecognition):
+    """Strings w # f(w), where w is any string of the other symbols. The mark is the last symbol of the alphabet."""
+
+    mark: ClassVar[str] = "#"
+
+    @abstractmethod
+    def image(self, word: list[str]) -> list[str]:
+        """Returns f(w), which is as long as w."""
+
+    def contains(self, symbols: Sequence[str]) -> bool:
+        """Applies f to what is before the first mark, and compares."""
+        symbols = list(symbols)
+        if symbols.count(self.mark) != 1:
+            return False
+        place = symbols.index(self.mark)
+        return symbols[place + 1 :] == self.image(symbols[:place])
+
+    def draw(self, rng: np.random.Generator, count: int, longest: int) -> list[list[int]]:
+        symbols = self.input_alphabet.symbols
+        strings = []
+        for _ in range(count):
+            ids = rng.integers(0, len(symbols) - 1, rng.integers(0, (longest - 1) // 2 + 1))
+            word = [symbols[i] for i in ids]
+            strings.append(self.input_alphabet.encode([*word, self.mark, *self.image(word)]).tolist())
+        return strings

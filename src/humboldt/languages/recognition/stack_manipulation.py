@@ -1,0 +1,57 @@
+"""Stack manipulation (deterministic context-free)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from humboldt.languages import Alphabet, tasks
+from humboldt.languages.recognition.base import AbstractRecognition
+
+BITS = ("0", "1")
+
+
+@tasks.register("recognition/stack_manipulation", version=1)
+class StackManipulation(AbstractRecognition):
+    """A stack from the bottom up, operations, a mark, and the new stack from the top down.   1 PUSH 0 # 0 1 -> yes"""
+
+    input_alphabet = Alphabet(("0", "1", "PUSH", "POP", "#"))
+    examples = (("1 PUSH 0 # 0 1", "yes"), ("1 POP #", "yes"), ("POP #", "no"), ("#", "yes"), ("1 # 0", "no"))
+
+    def contains(self, symbols: Sequence[str]) -> bool:
+        """Carries out the operations one by one."""
+        rest, stack = list(symbols), []
+        while rest and rest[0] in BITS:
+            stack.append(rest.pop(0))
+        while rest and rest[0] in ("PUSH", "POP"):
+            if rest.pop(0) == "PUSH":
+                if not rest or rest[0] not in BITS:
+                    return False
+                stack.append(rest.pop(0))
+            elif stack:
+                stack.pop()
+            else:
+                return False
+        return rest == ["#", *reversed(stack)]
+
+    def draw(self, rng: np.random.Generator, count: int, longest: int) -> list[list[int]]:
+        """Draws the height of the stack, then the number of pushes that leaves room for the new stack; an operation is
+        a push or, if there is something to take, a pop with the same probability, until a push too many is drawn."""
+        push, pop, mark = 2, 3, 4
+        strings = []
+        for _ in range(count):
+            height = int(rng.integers(0, (longest - 1) // 2 + 1))
+            pushes = int(rng.integers(0, (longest - 2 * height - 1) // 3 + 1))
+            stack = rng.integers(0, 2, height).tolist()
+            string = list(stack)
+            while True:
+                if stack and rng.integers(2):
+                    stack.pop()
+                    string.append(pop)
+                elif pushes:
+                    pushes -= 1
+                    stack.append(int(rng.integers(2)))
+                    string += [push, stack[-1]]
+                else:
+                    break
+            strings.append([*string, mark, *reversed(stack)])
+        return strings

@@ -1,0 +1,1 @@
+"""The registered models, one file each."""

@@ -1,0 +1,1 @@
+"""Studies: planned, estimated, run here or on a cluster, resumed."""

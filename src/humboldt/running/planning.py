@@ -1,0 +1,263 @@
+"""The plan of a study for people, programs and schedulers: `humboldt plan`, `--dry-run`, the first lines of `run`."""
+
+import shlex
+import shutil
+import sys
+import textwrap
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from humboldt.errors import MissingExtra, is_out_of_memory
+from humboldt.report.words import counted, duration
+from humboldt.running import estimates as estimates_module
+from humboldt.running.study import Study
+from humboldt.settings import words
+from humboldt.suites import catalogue
+from humboldt.suites.experiments import Experiment
+from humboldt.suites.origins import origins
+from humboldt.suites.resolving import resolved
+
+MOST_TASKS = 1000  # of a Slurm array; 1001 is Slurm's default limit
+SLACK = 2.0  # the time limit of a task, as a multiple of the estimate
+QUIET_SECONDS = 2.0  # most seconds without output
+LEAST_MINUTES = 10  # of a task: starting also takes time
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One experiment of a study, its missing parts, and their estimated time if there is an estimate."""
+
+    experiment: Experiment
+    missing: tuple[Experiment, ...]
+    seconds: float | None = None
+
+    @property
+    def num_missing(self) -> int:
+        """Number of members with missing work."""
+        return sum(len(part.members) for part in self.missing)
+
+    def record(self) -> dict[str, Any]:
+        """Returns a flat record for JSON."""
+        training = self.experiment.training
+        return {
+            "id": self.experiment.id,
+            "suite": training.suite,
+            "task": training.task,
+            "model": training.model,
+            "engine": training.engine,
+            "name": self.experiment.name,
+            "members": len(self.experiment.members),
+            "missing": self.num_missing,
+            "work": self.experiment.work,
+            "seconds": None if self.seconds is None else round(self.seconds, 1),
+            "training": training.key,
+        }
+
+
+def announce(
+    study: Study, *, estimate: Literal["none", "remembered", "measured"] = "measured", with_ids: bool = False
+) -> list[Planned]:
+    """Prints the plan on stderr: experiments, departures from the paper, and estimated times. Returns it as data.
+
+    `estimate`: whether times are omitted, taken from earlier runs, or measured, which may take a while.
+    """
+    done = study.done()
+    plan = [Planned(experiment, tuple(study.missing_of([experiment], done))) for experiment in study.experiments]
+    total = sum(len(experiment.members) for experiment in study.experiments)
+    missing = sum(planned.num_missing for planned in plan)
+    experiments = counted(len(study.experiments), "experiment")
+    _say(f"{study.suite.name}, preset {study.request.preset}: {experiments}, {counted(total, 'member')} in all.")
+    if different := study.departures():
+        _say(_wrapped(different))
+    if not missing:
+        _say(f"Everything is already finished in `{study.out}`. There is nothing to do.")
+        return plan
+    if missing < total:
+        _say(f"{total - missing:,} of {counted(total, 'member')} are already finished in `{study.out}`.")
+    pending = [(i, part) for i, planned in enumerate(plan) for part in planned.missing]
+    lines = [_line(part, plan[i].experiment.id if with_ids else None) for i, part in pending]
+    print_lines = {"none": _plain, "remembered": _remembered_lines, "measured": _measured_lines}[estimate]
+    estimates = print_lines(study, [part for _, part in pending], lines)
+    if estimates is None:
+        return plan
+    _say(f"About {duration(sum(estimates))} in all, on this machine.")
+    if estimate == "measured":
+        _say_roads(study, [part for _, part in pending])
+    taken = [0.0] * len(plan)
+    for (i, _), seconds in zip(pending, estimates, strict=True):
+        taken[i] += seconds
+    return [Planned(each.experiment, each.missing, seconds) for each, seconds in zip(plan, taken, strict=True)]
+
+
+def _say_roads(study: Study, pending: Sequence[Experiment]) -> None:
+    """Prints how members are trained, where the engine has several ways."""
+    sentences: dict[str, None] = {}
+    for part in pending:
+        objects = resolved(part)
+        engine = catalogue.engine_of(objects.contender)
+        if engine.has_roads and not part.score_only:
+            sentence = engine.road(study.suite.job(objects, part.members))
+            sentences |= {} if sentence is None else {sentence: None}
+    for sentence in sentences:
+        _say(sentence)
+
+
+def _line(part: Experiment, identity: str | None) -> str:
+    work = "scoring only" if part.score_only else part.work
+    return f"  {identity + '  ' if identity else ''}{part.name}: {counted(len(part.members), 'member')} x {work}"
+
+
+def _plain(study: Study, pending: Sequence[Experiment], lines: Sequence[str]) -> None:
+    """Prints the lines."""
+    del study, pending
+    _say("\n".join(lines))
+
+
+def _remembered_lines(study: Study, pending: Sequence[Experiment], lines: Sequence[str]) -> list[float] | None:
+    """Prints the lines with times from earlier runs; returns the times if all are known."""
+    del study
+    seconds = estimates_module.rough(pending)
+    for line, estimate in zip(lines, seconds, strict=True):
+        _say(line if estimate is None else f"{line}, about {duration(estimate)} (from earlier runs)")
+    known = [estimate for estimate in seconds if estimate is not None]
+    return known if len(known) == len(seconds) else None
+
+
+def _measured_lines(study: Study, pending: Sequence[Experiment], lines: Sequence[str]) -> list[float] | None:
+    """Prints each line with its measured time and returns the times; prints the reason if one cannot be measured."""
+    seconds: list[float] = []
+    estimates = study.estimate(pending)
+    try:
+        for line in lines:
+            print(line, end="", file=sys.stderr, flush=True)  # before it is measured, which may take some seconds
+            with _signs_of_life():
+                seconds.append(next(estimates))
+            _say(f", about {duration(seconds[-1])}")
+        return seconds
+    except MissingExtra as error:
+        why = str(error)
+    except Exception as error:  # e.g. of a user's model; the run itself will record it
+        why = f"{type(error).__name__}: {error}"
+        if is_out_of_memory(error):
+            why = "some of these members do not fit into memory together. They will be trained in groups."
+    _say("\n".join(["", *lines[len(seconds) + 1 :]]))
+    _say(f"No estimate: {why}")
+    return None
+
+
+@contextmanager
+def _signs_of_life() -> Iterator[None]:
+    """Prints dots while a measurement takes longer than `QUIET_SECONDS`."""
+    is_done = threading.Event()
+
+    def print_dots() -> None:
+        word = ", measuring "
+        while not is_done.wait(QUIET_SECONDS):
+            print(f"{word}.", end="", file=sys.stderr, flush=True)
+            word = ""
+
+    thread = threading.Thread(target=print_dots, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_done.set()
+        thread.join()
+
+
+def setting_records(study: Study) -> list[dict[str, Any]]:
+    """Returns every setting of every training of a study as flat records, with the layer that decided it."""
+    seen, records = set(), []
+    for experiment in study.experiments:
+        if experiment.training.key in seen:
+            continue
+        seen.add(experiment.training.key)
+        about = {"suite": study.suite.name, "task": experiment.training.task, "model": experiment.training.model}
+        about |= {"training": experiment.training.key}
+        for origin in origins(study.suite, resolved(experiment), study.request):
+            records.append({**about, **asdict(origin)})
+    return records
+
+
+def settings_text(study: Study) -> str:
+    """Returns the settings of a study as text: a block for each training."""
+    blocks: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for record in setting_records(study):
+        blocks.setdefault((record["task"], record["model"], record["training"]), []).append(record)
+    lines = []
+    for (task, model, key), records in blocks.items():
+        lines.append(f"{study.suite.name}/{task}, {model} ({key})")
+        columns = [(record["name"], words(record["value"]), record["of"], record["layer"]) for record in records]
+        widths = [max(len(column[i]) for column in columns) for i in range(3)]
+        for column in columns:
+            padded = "  ".join(text.ljust(width) for text, width in zip(column, widths, strict=False))
+            lines.append(f"  {padded}  {column[3]}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def slurm_script(study: Study, planned: Sequence[Planned], plugins: Sequence[Path] = ()) -> str:
+    """Returns a script for `sbatch`: an array with a task for each missing experiment, and a folder for each task."""
+    missing = [each for each in planned if each.missing]
+    tasks = min(len(missing), MOST_TASKS)
+    longest = [each.seconds for each in missing if each.seconds is not None]
+    rounds = -(-len(missing) // max(1, tasks))
+    limit = "# The time was not estimated. If your cluster needs it, add a line: SBATCH --time=MINUTES\n"
+    if longest:
+        minutes = LEAST_MINUTES + round(max(longest) * rounds * SLACK / 60)
+        limit = "# In minutes: twice the longest estimate, which was measured where this was written.\n"
+        limit += f"#SBATCH --time={minutes}\n"
+    run = shlex.join(command(study, plugins))
+    out, here = shlex.quote(str(study.out.resolve())), shlex.quote(str(Path.cwd()))
+    ids = "\n".join(f"  {each.experiment.id}  # {each.experiment.name}" for each in missing)
+    return f"""#!/bin/bash
+#SBATCH --job-name=humboldt-{study.suite.name}
+#SBATCH --array=0-{max(0, tasks - 1)}
+#SBATCH --output={study.suite.name}-%A_%a.log
+# For a GPU each, add a line: SBATCH --gpus=1
+#SBATCH --cpus-per-task=2
+{limit}# A minute before the time is over the training is saved.
+#SBATCH --signal=B:TERM@60
+
+# {counted(len(missing), "experiment")}. Submit it again to go on with what is not finished; then join the results:
+#   humboldt merge {out}/parts/* --out {out}
+experiments=(
+{ids}
+)
+chosen=()
+for ((i = SLURM_ARRAY_TASK_ID; i < ${{#experiments[@]}}; i += {tasks})); do
+  chosen+=(--experiment "${{experiments[i]}}")
+done
+cd {here}
+# `exec`, so that the signal reaches the program.
+exec {run} --no-estimate --out {out}/parts/"$SLURM_ARRAY_TASK_ID" "${{chosen[@]}}"
+"""
+
+
+def command(study: Study, plugins: Sequence[Path] = ()) -> list[str]:
+    """Returns the command that runs this study, without its folder."""
+    request = study.request
+    parts: list[tuple[str, Any]] = [
+        *(("--task", name) for name in request.tasks),
+        *(("--model", name) for name in request.models),
+        ("--preset", request.preset),
+        *([("--seeds", request.seeds)] if request.seeds is not None else []),
+        *(("--set", f"{key}={value}") for key, value in request.settings.items()),
+        *(("--plugin", path.resolve()) for path in plugins),
+    ]
+    return ["humboldt", "run", study.suite.name, *(str(text) for part in parts for text in part)]
+
+
+def _wrapped(text: str) -> str:
+    """Wraps text at the width of the terminal; does not wrap in a log."""
+    if not sys.stderr.isatty():
+        return text
+    return textwrap.fill(text, shutil.get_terminal_size().columns, break_on_hyphens=False)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

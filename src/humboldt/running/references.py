@@ -1,0 +1,61 @@
+"""Writes reference results of the bench."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from humboldt import references
+from humboldt.core.results import Scores
+from humboldt.storage.exports import exported
+from humboldt.suites import suites
+from humboldt.suites.answers import end_of_training
+
+LEFT_OUT = ("training", "accuracy_per_length", "outputs", "score", "scores", "exceptions", "in_the_end")  # of details
+
+
+def as_references(results: Sequence[Scores]) -> dict[str, list[Mapping[str, Any]]]:
+    """Returns results as lines of references, by suite: exported members without curves, outputs and breakdowns."""
+    lines: dict[str, list[Mapping[str, Any]]] = {}
+    for scores in results:
+        suite = suites.get(scores.training.suite)
+        entry = exported(scores, format=suite.format, headline=suite.headline)
+        for line, result in zip(entry["results"], scores.results, strict=True):
+            ends = {key: float(f"{value:.6g}") for key, value in end_of_training(result).items()}
+            detail = {key: value for key, value in line.get("detail", {}).items() if key not in LEFT_OUT}
+            line["detail"] = detail | ({"end": ends} if "training" in result.detail else {})
+        lines.setdefault(suite.name, []).append(entry)
+    return lines
+
+
+def add_references(results: Sequence[Scores], folder: Path) -> list[Path]:
+    """Adds results to the references in a folder. A training that is there already gets the union of its members."""
+    known: dict[str, dict[tuple[str, str], Any]] = {}
+    for _, entry in references.entries(folder):
+        known.setdefault(entry["training"]["suite"], {})[_place(entry)] = entry
+    for suite, lines in as_references(results).items():
+        for line in lines:
+            of_suite = known.setdefault(suite, {})
+            before = of_suite.get(_place(line))
+            of_suite[_place(line)] = line if before is None else _union(before, line)
+    return [
+        references.write(folder, suite, [of_suite[place] for place in sorted(of_suite)])
+        for suite, of_suite in known.items()
+    ]
+
+
+def _place(entry: Mapping[str, Any]) -> tuple[str, str]:
+    from humboldt.core.identity import Evaluation, Training
+
+    training = Training(**entry["training"])
+    return training.key, Evaluation(**entry["evaluation"]).key_for(training)
+
+
+def _union(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns both entries as one. A member of both is taken from `after`."""
+    environments = [*before["environments"], *after["environments"]]
+    moved = [{**line, "environment": line["environment"] + len(before["environments"])} for line in after["results"]]
+    members = {str(sorted(line["member"].items())): line for line in [*before["results"], *moved]}
+    results = sorted(members.values(), key=lambda line: sorted((k, str(v)) for k, v in line["member"].items()))
+    used = sorted({line["environment"] for line in results})
+    renumbered = [{**line, "environment": used.index(line["environment"])} for line in results]
+    return {**after, "environments": [environments[i] for i in used], "results": renumbered}

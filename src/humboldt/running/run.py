@@ -1,0 +1,98 @@
+"""Runs a study: `humboldt.run`, and the part that the command line shares with it."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from humboldt.arguments import checked_arguments, choice, either, flag, function, instance, optional, seconds
+from humboldt.core.events import AbstractSink, Event
+from humboldt.running.execution import AbstractExecutor, Keep
+from humboldt.running.interrupts import stop_on_interrupt
+from humboldt.running.planning import announce
+from humboldt.running.progress import Shown
+from humboldt.running.progress import progress as shown
+from humboldt.running.study import Study, plan
+from humboldt.suites.experiments import Experiment
+
+RUN_ARGUMENTS = {
+    "progress": either(flag, function),
+    "save_every": seconds,
+    "keep": choice("best", "all", "none"),
+    "executor": optional(instance(AbstractExecutor, "an executor")),
+}
+
+
+@checked_arguments(**RUN_ARGUMENTS)
+def run(
+    suite: str,
+    *,
+    progress: Callable[[str, Event], None] | bool = True,
+    save_every: float = 30.0,
+    keep: Keep = "best",
+    executor: AbstractExecutor | None = None,
+    **options: Any,
+) -> Study:
+    """Plans a study, runs its missing work, and returns it. Takes the arguments of `plan`.
+
+    **Arguments:**
+
+    - `progress`: whether to show it; or a function of the name of an experiment and an event
+      (`humboldt.core.events`).
+    - `save_every`: seconds between checkpoints; more if saving would take a tenth of the time.
+    - `keep`: the trained members to save.
+    - `executor`: runs the experiments; in this process if it is `None`.
+
+    ```python
+    study = humboldt.run("chomsky", tasks=["parity_check"], models=["rnn"], preset="quick", out="results")
+    study.records()
+    print(study.table())
+    ```
+    """
+    return run_study(plan(suite, **options), progress=progress, save_every=save_every, keep=keep, executor=executor)
+
+
+@checked_arguments(study=instance(Study, "a study, as `plan` returns it"), **RUN_ARGUMENTS)
+def run_study(
+    study: Study,
+    *,
+    progress: Callable[[str, Event], None] | bool = True,
+    save_every: float = 30.0,
+    keep: Keep = "best",
+    executor: AbstractExecutor | None = None,
+    announces: bool = False,
+) -> Study:
+    """Runs the missing work of a study; see `run`. `announces`: whether the plan is printed on stderr first."""
+    if executor is not None:
+        executor.check()
+    study.store  # noqa: B018  raises before anything is announced if the folder cannot be written
+    if executor is None:
+        study.check_memory()
+    planned = announce(study, estimate="remembered") if announces else ()
+    seconds = {p.experiment.name: p.seconds for p in planned if p.seconds is not None and p.missing}
+    count = len(study.pending())
+    with shown(count, seconds) if progress is True else nullcontext() as view, stop_on_interrupt() as should_stop:
+
+        def sink(experiment: Experiment) -> AbstractSink:
+            if view is not None:
+                return Shown(experiment.name, view, should_stop)
+            return _Forwarded(experiment.name, progress if callable(progress) else None, should_stop)
+
+        study.run(sink, save_seconds=save_every, keep=keep, executor=executor)
+    return study
+
+
+@dataclass(frozen=True)
+class _Forwarded(AbstractSink):
+    """Passes events to a function, if there is one, and can be stopped."""
+
+    name: str
+    progress: Callable[[str, Event], None] | None
+    stop_requested: Callable[[], bool]
+
+    def send(self, event: Event) -> None:
+        if self.progress is not None:
+            self.progress(self.name, event)
+
+    def should_stop(self) -> bool:
+        return self.stop_requested()

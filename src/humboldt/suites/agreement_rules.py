@@ -1,0 +1,210 @@
+"""Rules by which results are compared with the published tables: which record stands beside which number, and when the
+two agree. They are stated before the comparison, and judge only the tables that they name.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from humboldt.report.tables import Record
+
+Row = Mapping[str, str]  # of a published table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """How the records of a suite are compared with its paper.
+
+    - `value`: the column of the published numbers. `matches`: whether a record stands beside a row.
+    - `agrees`: ours, the paper's, and the record of the test where there is one; `None` if the rule does not judge it.
+    - `in_words`: the rule for readers. `judged`: the tables that it judges.
+    - `missing`: the options of `humboldt run` for a row.
+    - `prefers`: the sort key by which one of several records for a number is chosen: the highest value, as in the
+      papers that print the best, or the fewest departures.
+    """
+
+    value: str
+    matches: Callable[[Record, Row], bool]
+    agrees: Callable[[Any, Any, float | None], bool | None]
+    in_words: str
+    judged: tuple[str, ...]
+    missing: Callable[[Row], tuple[str, ...]]
+    prefers: Callable[[Record], tuple[float, ...]]
+
+
+def _size(value: Any) -> float:
+    return float(str(value).lstrip("<>")) - 0.5 * str(value).startswith("<")
+
+
+def _highest(record: Record) -> tuple[float, ...]:
+    return (_size(record.value),)
+
+
+def _fewest_departures(record: Record) -> tuple[float, ...]:
+    return -record.setting.count("="), record.members if isinstance(record.members, int) else 0
+
+
+STATISTICS = {"max": "max", "mean_over_seeds": "mean", "std_over_seeds": "std"}
+
+
+def _chomsky(record: Record, row: Row) -> bool:
+    scale = re.search(r"(\d+) layers (\d+) steps", record.setting)
+    is_autoregressive = "autoregressive" in record.setting
+    return (
+        (record.task, record.model) == (row["task"], row["architecture"])
+        and STATISTICS.get(record.statistic) == row["statistic"]
+        and is_autoregressive == (row["setting"] == "autoregressive")
+        and (scale.groups() if scale else ("", "")) == (row["layers"], row["training_steps"])
+    )
+
+
+def _chomsky_agrees(ours: float, papers: str, p: float | None) -> bool:
+    del p
+    return abs(ours - float(papers)) <= 3 and (ours >= 90) == (float(papers) >= 90)
+
+
+def _chomsky_missing(row: Row) -> tuple[str, ...]:
+    options = [row["task"], f"--model {row['architecture']}"]
+    if row["setting"] == "autoregressive" and row["architecture"] != "transformer":
+        options.append("--set autoregressive=true")
+    if row["layers"]:
+        sizes = {"positions": "relative", "num_layers": row["layers"], "steps": row["training_steps"]}
+        options.append(" ".join(f"--set {key}={value}" for key, value in sizes.items()))
+    return tuple(options)
+
+
+def _bliss(record: Record, row: Row) -> bool:
+    return (
+        (record.task, record.model) == (row["language"], row["model"])
+        and record.measure == "b_index"
+        and record.setting.endswith(f" epsilon={row['epsilon']}")
+        and (record.setting.startswith("paper epsilon=") or "keep_proved=true" in record.setting)
+        and record.value in ("<1", "1", "2", "4", "10")  # and not of a part of the corpus sizes, such as <10
+    )
+
+
+def _pcfg_set(record: Record, row: Row) -> bool:
+    pair = record.setting.partition("pair=")[2].replace(" ", "_")
+    return (
+        (record.task, record.model, record.measure) == (row["test"], row["model"], row["metric"])
+        and record.statistic == "mean"
+        and record.published is not None
+        and float(row["mean"]) == record.published
+        and (pair or "all") == row["subset"]
+    )
+
+
+def _pcfg_set_missing(row: Row) -> tuple[str, ...]:
+    # Distances to other functions, which Table 4 prints once, are measured with both tests.
+    test = "substitutivity_primitive" if row["test"] == "substitutivity" else row["test"]
+    return test, f"--model {row['model']}"
+
+
+BIAS_TABLES = ("table_1a", "table_1b", "table_1c", "table_1d", "table_2")
+VARIED = {"num_layers": "table_3", "hidden_size": "table_4", "embedding_size": "table_5", "dropout": "table_6"}
+
+
+USUAL = (("num_layers", 1.0), ("hidden_size", 512.0), ("embedding_size", 16.0), ("dropout", 0.5))
+
+
+def _bias(record: Record, row: Row) -> bool:
+    metric, _, rule = record.measure.partition("-")
+    task = "scan_jump" if row["task"] == "scan" else row["task"]
+    wanted = {"FPA": "share", "L": "bits", "accuracy": "mean"}.get(row["metric"])
+    if (record.task, record.model, rule) != (task, row["model"], row["rule"]) or record.statistic != wanted:
+        return False
+    if metric != row["metric"] or "vocabulary" in record.setting or "kept" in record.setting:
+        return False
+    changes = dict(re.findall(r"(\w+)=([\w.]+)", record.setting))
+    changes |= dict(re.findall(r"^table_\d_(\w+)_([\d.]+)", record.setting))
+    varied = [name for name in VARIED if name in changes]
+    table = row["paper_table"]
+    if varied:
+        name = varied[0]
+        is_of = len(varied) == 1 and table.startswith(VARIED[name]) and record.published is not None
+        return is_of and float(changes[name]) == float(row["parameter_value"] or "nan")
+    if table == "table_7":
+        return changes.get("kernel_width", "") == row["parameter_value"]
+    size = next((changes[name] for name in ("l", "M", "d") if name in changes), "")
+    return table in BIAS_TABLES and size in row["parameter_value"].split("|")
+
+
+def _bias_agrees(ours: float, papers: str, p: float | None) -> bool | None:
+    del ours, papers
+    return None if p is None else p > 0.01
+
+
+def _bias_missing(row: Row) -> tuple[str, ...]:
+    table = row["paper_table"]
+    task = "scan_jump" if row["task"] == "scan" else row["task"]
+    options = [task, f"--model {row['model']}"]
+    name = next((name for name, of in VARIED.items() if table.startswith(of)), None)
+    if name is not None and (name, value := float(row["parameter_value"])) not in USUAL:
+        options.append(f"--preset {table[:7]}_{name}_{value:g}")
+    return tuple(options)
+
+
+def _syntax(record: Record, row: Row) -> bool:
+    place = f"terminals={row['terminals']}, {row['distribution']}"
+    measure = {"in-dist": "in_dist", "out-of-dist": "out_of_dist"}.get(row["split"])
+    return (
+        (record.task, record.model, record.measure) == (row["language"], row["architecture"], measure)
+        and record.statistic == "max"
+        and record.setting.endswith(place)
+        and record.members == 30  # as in the paper, of networks of the size that the paper states
+        and "sizes" not in record.setting
+    )
+
+
+def _syntax_missing(row: Row) -> tuple[str, ...]:
+    return row["language"], f"--model {row['architecture']}", f"--set distribution={row['distribution']}"
+
+
+RULES: Mapping[str, Rule] = {
+    "chomsky": Rule(
+        value="value",
+        matches=_chomsky,
+        agrees=_chomsky_agrees,
+        in_words="within 3 points, and both solved (>= 90) or both not",
+        judged=("table_2", "table_b2", "table_b4"),
+        missing=_chomsky_missing,
+        prefers=_highest,
+    ),
+    "bliss": Rule(
+        value="b_index",
+        matches=_bliss,
+        agrees=lambda ours, papers, p: ours == papers,
+        in_words="the same B-index",
+        judged=("table_2",),
+        missing=lambda row: (row["language"], f"--model {row['model']}"),
+        prefers=_highest,
+    ),
+    "pcfg_set": Rule(
+        value="mean",
+        matches=_pcfg_set,
+        agrees=lambda ours, papers, p: abs(ours - float(papers)) <= 0.03,
+        in_words="within 0.03",
+        judged=("table_1", "table_2"),
+        missing=_pcfg_set_missing,
+        prefers=_fewest_departures,
+    ),
+    "bias": Rule(
+        value="value",
+        matches=_bias,
+        agrees=_bias_agrees,
+        in_words="p > 0.01 (Fisher's exact test), for agreement with a rule",
+        judged=BIAS_TABLES,
+        missing=_bias_missing,
+        prefers=_fewest_departures,
+    ),
+    "syntax": Rule(
+        value="accuracy",
+        matches=_syntax,
+        agrees=lambda ours, papers, p: abs(ours - float(papers)) <= 15,
+        in_words="within 15 points",
+        judged=("table_2", "table_3"),
+        missing=_syntax_missing,
+        prefers=_highest,
+    ),
+}

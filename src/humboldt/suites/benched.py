@@ -1,0 +1,89 @@
+"""The suites, families and results of the bench: answers of models are found by identity in any results."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from humboldt import references
+from humboldt.core.identity import canonical
+from humboldt.core.results import Scores
+from humboldt.models import models as jax_models
+from humboldt.storage.exports import scores_of
+from humboldt.suites import catalogue, plans, resolving, suites
+from humboldt.suites.answers import ModelAnswers
+from humboldt.suites.base import AbstractSuite
+from humboldt.suites.bench import QUICK
+from humboldt.suites.reading import upgrade
+
+FAMILY = "family/"
+ORDER = ("bias", "syntax", "pcfg_set", "bliss", "chomsky")  # the quickest first, as answers are printed
+
+
+@cache
+def reference_scores() -> tuple[Scores, ...]:
+    """Returns the results of all references that ship, in today's names."""
+    return tuple(scores_of(entry, upgrade, where) for where, entry in references.entries())
+
+
+def model_title(name: str) -> str:
+    """Returns the title of a model as tables show it."""
+    return getattr(jax_models.get(name), "title", name) if name in jax_models else name
+
+
+def families() -> list[str]:
+    """Returns the names of all families."""
+    return [name.removeprefix(FAMILY) for name in jax_models.names(FAMILY)]
+
+
+def benched_suites() -> list[str]:
+    """Returns the names of the suites that answer a bench, the quickest first."""
+    names = [
+        name for name in suites.names() if suites.get(name).presentation.answers and QUICK in suites.get(name).presets
+    ]
+    return sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+
+
+def answers_of(
+    results: Sequence[Scores], preset: str, *, models: Sequence[str] = (), suite_names: Sequence[str] = ()
+) -> list[ModelAnswers]:
+    """Returns the answers in some results under a bench preset, for each suite and model.
+
+    Only results with the settings of the preset and of the current versions count: they are found by identity. The
+    sizes of models may differ.
+    """
+    found = []
+    for name in suite_names or benched_suites():
+        suite = suites.get(name)
+        of_suite = [scores for scores in results if scores.training.suite == name]
+        named = dict.fromkeys(scores.training.model for scores in of_suite)
+        for model in [model for model in models or named if model in named]:
+            fitting = list(_under_preset(suite, model, preset, of_suite))
+            if fitting and suite.presentation.answers is not None:
+                tasks = tuple(suite.presentation.answers(fitting))
+                found.append(ModelAnswers(name, model, preset, tasks, tuple(fitting)))
+    return found
+
+
+def _under_preset(suite: AbstractSuite, model: str, preset: str, results: Sequence[Scores]) -> Iterator[Scores]:
+    """Yields the results of a model that have the settings of a bench preset."""
+    if model not in catalogue.models(suite):
+        return
+    chosen = catalogue.preset(suite, preset)
+    expected = {
+        canonical(_setting(resolved.training.setting, evaluation.name, evaluation.setting, task))
+        for task in chosen.tasks or ()
+        for resolved in plans.trainings(suite, task, model, chosen, {})
+        for evaluation in suite.evaluations(resolved.protocol, task)
+    }
+    for scores in results:
+        training, evaluation = scores.training, scores.evaluation
+        if training.model != model or not resolving.is_current(suite, training, evaluation):
+            continue
+        if canonical(_setting(training.setting, evaluation.name, evaluation.setting, training.task)) in expected:
+            yield scores
+
+
+def _setting(setting: Mapping[str, Any], evaluation: str, of_evaluation: Mapping[str, Any], task: str) -> list[Any]:
+    """Returns all that identifies a result but its model."""
+    of_all = {key: value for key, value in setting.items() if key != "model"}
+    return [task, of_all, evaluation, dict(of_evaluation)]

@@ -1,0 +1,163 @@
+"""The answers of models as tables: one row per model, one column per suite; then task by task, and comparisons."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from humboldt.measures import comparison
+from humboldt.report.tables import Table, TableCell, TableEntry
+from humboldt.report.words import counted, duration
+from humboldt.suites import suites
+from humboldt.suites.answers import ModelAnswers, Progress, TaskAnswer
+
+OWN, REFERENCE = "this bench", "reference"
+SHORT_LEVELS = {"regular": "R", "dcf": "DCF", "cs": "CS"}
+
+
+def tables(
+    answers: Sequence[ModelAnswers], references: Sequence[ModelAnswers], titles: Callable[[str], str]
+) -> list[Table]:
+    """Returns all tables of a bench. `titles` gives the title of a model."""
+    first, *compared = summary_tables(answers, references, titles)
+    return [first, *(task_table(each, titles) for each in answers), *compared]
+
+
+def summary_tables(
+    answers: Sequence[ModelAnswers], references: Sequence[ModelAnswers], titles: Callable[[str], str]
+) -> list[Table]:
+    """Returns the table of all answers and, with references, that of ranks."""
+    compared = comparison_table(answers, references, titles)
+    return [overview(answers, references, titles), *([compared] if compared is not None else [])]
+
+
+def overview(
+    answers: Sequence[ModelAnswers], references: Sequence[ModelAnswers], titles: Callable[[str], str]
+) -> Table:
+    """Returns the table of all answers: one row per model, those of the bench first."""
+    columns = list(dict.fromkeys(each.suite for each in (*answers, *references)))
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for source, group in ((OWN, answers), (REFERENCE, references)):
+        for each in group:
+            rows.setdefault((each.model, source), {})[each.suite] = headline(each)
+    lines = tuple(
+        (titles(model), source, *(texts.get(suite, TableCell()) for suite in columns))
+        for (model, source), texts in rows.items()
+    )
+    notes = (
+        "Means over tasks of scores from the floor (0) to perfect (1), with 95% intervals over members, then solved "
+        "tasks: a mean score of at least 0.9, and 0.05 above the floor. In bias, for each task, the rule that most of "
+        "the fitting members agree with, and how many members fit.",
+    )
+    return Table("Answers", ("Model", "From", *columns), lines, notes)
+
+
+def headline(answers: ModelAnswers) -> str:
+    """Returns the answer of a model to a suite in one line.
+
+    >>> task = TaskAnswer(task="parity_check", group="R", values=(1.0, 1.0), learnt=(True, True), floor=0.5)
+    >>> headline(ModelAnswers("chomsky", "lstm", "bench_quick", (task,)))
+    '1.00 (1.00 to 1.00); R 1/1'
+    """
+    if answers.has_preferences:
+        return "; ".join(preference(task) for task in answers.tasks)
+    mean, interval = comparison.mean_over_tasks(answers.scaled())
+    number = f"{mean:.2f}" + (f" ({interval.low:.2f} to {interval.high:.2f})" if interval else "")
+    solved = ", ".join(
+        f"{SHORT_LEVELS.get(group, group)} {count}/{total}" for group, (count, total) in answers.solved.items()
+    )
+    return f"{number}; {solved}"
+
+
+def preference(task: TaskAnswer) -> str:
+    """Returns the rule that most of the fitting members prefer, and how many do.
+
+    >>> shares = {"count": 0.75, "mem": 0.25}
+    >>> preference(TaskAnswer(task="count_or_memorization", values=(1, 1, 1, 1, 0), learnt=(), preferences=shares))
+    'count 75% of 4/5'
+    """
+    fit = f"{sum(map(round, task.values))}/{len(task.values)}"
+    rule = max(task.preferences, key=lambda name: task.preferences[name], default="")
+    if not rule or not task.preferences[rule]:
+        return f"none of {fit}"
+    return f"{rule} {100 * task.preferences[rule]:.0f}% of {fit}"
+
+
+def task_table(answers: ModelAnswers, titles: Callable[[str], str]) -> Table:
+    """Returns the answers of one model to one suite, task by task."""
+    question = suites.get(answers.suite).question
+    title = f"{titles(answers.model)}, {answers.suite}: {question}"
+    if answers.has_preferences:
+        rules = list(dict.fromkeys(rule for task in answers.tasks for rule in task.preferences))
+        rows = [
+            (
+                task.task,
+                TableCell(value=task.learning_rate, form="g"),
+                f"{sum(map(round, task.values))}/{len(task.values)}",
+                *(TableCell(value=task.preferences.get(rule), form=".2f") for rule in rules),
+            )
+            for task in answers.tasks
+        ]
+        note = "Shares of the members that fit the training set. No learning rate is selected: it changes preferences."
+        return Table(title, ("Task", "Rate", "Fit", *rules), tuple(rows), (note,))
+    return Table(
+        title,
+        ("Task", "", "Score", "Solved by", "Floor", "Best", "Rate", "Result", "Steps"),
+        tuple(_row(task) for task in answers.tasks),
+        ("Undertrained is not unable: `not learnt` means after so many steps (epochs in pcfg_set) of this recipe.",),
+    )
+
+
+def _row(task: TaskAnswer) -> tuple[TableEntry, ...]:
+    from humboldt.measures.statistics import spread
+
+    deviation = spread(task.values).std if len(task.values) > 1 else None
+    return (
+        task.task,
+        task.group,
+        TableCell(value=task.mean, form=".3f", deviation=deviation),
+        f"{task.num_solved}/{len(task.values)}",
+        TableCell(value=task.floor, form=".3f"),
+        TableCell(value=max(task.values), form=".3f"),
+        TableCell(value=task.learning_rate, form="g"),
+        str(task.progress),
+        TableCell(value=task.steps, form=","),
+    )
+
+
+def comparison_table(
+    answers: Sequence[ModelAnswers], references: Sequence[ModelAnswers], titles: Callable[[str], str]
+) -> Table | None:
+    """Returns the place of each model among the references, and the nearest of them; `None` without references."""
+    rows: list[tuple[TableEntry, ...]] = []
+    for each in answers:
+        theirs = _theirs(each, references)
+        if each.has_preferences or not theirs:
+            continue
+        rank = comparison.rank(each.scaled(), theirs)
+        near = comparison.nearest(each.scaled(), theirs)
+        tied = ", ".join(titles(name) for name in rank.tied) if rank is not None else ""
+        place = f"{rank.place} of {len(theirs) + 1}" if rank is not None else "not ranked: a single member"
+        rows.append((titles(each.model), each.suite, place, tied or TableCell(), _names(near, titles)))
+    if not rows:
+        return None
+    note = (
+        "Members permuted within tasks, Holm's correction over the references: models that cannot be told apart share "
+        "a rank. Nearest: by scaled scores over tasks, in at least 90% of bootstraps; otherwise all that may be. "
+        "There is no total score."
+    )
+    columns = ("Model", "Suite", "Rank", "Not distinguishable from", "Nearest")
+    return Table("Among the references", columns, tuple(rows), (note,))
+
+
+def _theirs(answers: ModelAnswers, references: Sequence[ModelAnswers]) -> Mapping[str, Mapping[str, Sequence[float]]]:
+    same = [each for each in references if each.suite == answers.suite and each.preset == answers.preset]
+    return {each.model: each.scaled() for each in same if each.model != answers.model}
+
+
+def _names(names: Sequence[str], titles: Callable[[str], str]) -> TableEntry:
+    return ", ".join(map(titles, names)) if names else TableCell()
+
+
+def progress_line(answers: ModelAnswers, title: str, seconds: float) -> str:
+    """Returns one line about a suite that has just been answered."""
+    learnt = sum(task.progress is not Progress.NOT_LEARNT for task in answers.tasks)
+    about = "" if answers.has_preferences else f", {learnt} of {counted(len(answers.tasks), 'task')} learnt"
+    return f"{title}, {answers.suite}: {headline(answers)}{about}. {duration(seconds)}."

@@ -1,0 +1,120 @@
+"""Targeted syntactic evaluations with pseudo-languages: does a model see structure without words?"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from humboldt.core.identity import Evaluation, Member
+from humboldt.languages import AbstractTask, ProblemKind
+from humboldt.languages.formal.language import ContextFreeLanguage, RegularLanguage
+from humboldt.languages.syntax import SplitSettings, draw_split
+from humboldt.languages.syntax.parts.own import OwnPseudoLanguage, syntax_task
+from humboldt.languages.syntax.parts.splits import NAMES as SPLITS
+from humboldt.measures.accuracy import VERSION
+from humboldt.suites.base import AbstractSuite
+from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrongStrings, WrongString
+from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Request, Resolved, ScoringInput
+from humboldt.suites.presentation import Presentation
+from humboldt.suites.reading import warn
+from humboldt.suites.syntax import answer, figures, interchange, scoring, tables
+from humboldt.suites.syntax.audit import audit_sentence
+from humboldt.suites.syntax.problem import SCORED, Classification
+from humboldt.suites.syntax.protocol import CONTENDERS, OTHERS, PRESETS, TASKS, PseudoLanguages
+from humboldt.training.abilities import CountsRight
+from humboldt.training.base import Job, MemberRecipe, Recipe, warm_up
+
+
+class Syntax(AbstractSuite, OffersData, OffersWrongStrings):
+    """The suite of Someya et al. (2024)."""
+
+    name = "syntax"
+    paper = "Targeted syntactic evaluations with pseudo-languages (anonymous ACL submission)"
+    question = "Does it see structure without words?"
+    measure = "in- and out-of-distribution accuracy"
+    kind = ProblemKind.CLASSIFICATION
+    protocol = PseudoLanguages
+    contenders = CONTENDERS
+    others = OTHERS
+    printed_tasks = TASKS
+    presets = PRESETS
+    demo = Request(("nested_dependency",), ("lstm",))
+    headline = "validation"
+    evaluation = ("accuracy", VERSION)
+    needs = (CountsRight,)
+    presentation = Presentation(
+        answers=answer.answers,
+        records=tables.records,
+        layout=tables.layout,
+        measured=tables.measured,
+        overview=figures.glance,
+        figures=figures.figures,
+        place=tables.place,
+        shown=("terminals", "distribution"),
+    )
+    test_sets = tuple(SCORED)
+
+    def make_task(self, name: str, protocol: PseudoLanguages, options: Mapping[str, Any]) -> AbstractTask:
+        (terminals,) = protocol.terminals
+        words = {"distribution": protocol.distribution, "zipf_exponent": protocol.zipf_exponent}
+        return super().make_task(name, protocol, {**options, "terminals": terminals, **words})
+
+    def task_of_language(self, language: RegularLanguage | ContextFreeLanguage) -> type[OwnPseudoLanguage]:
+        return syntax_task(language)
+
+    def check_plan(self, resolved: Resolved) -> None:
+        """Draws a few strings of each split; raises if the language has none. One from a file is audited first."""
+        few = replace(resolved.protocol.splits, **dict.fromkeys(SPLITS, 16))
+        for name in SPLITS:
+            draw_split(resolved.task, name, resolved.protocol.data_seed, few)
+        if isinstance(resolved.task, OwnPseudoLanguage):
+            self._warn_of_shortcuts(type(resolved.task), few)
+
+    @lru_cache(maxsize=8)  # noqa: B019  a suite is one object; each language is warned of once
+    def _warn_of_shortcuts(self, language: type[OwnPseudoLanguage], splits: SplitSettings) -> None:
+        sentence = audit_sentence(language, splits.lengths, splits.long_lengths)
+        if sentence is not None:
+            warn(sentence)
+
+    def work(self, resolved: Resolved) -> str:
+        protocol: PseudoLanguages = resolved.protocol
+        return f"{protocol.epochs} epochs of {2 * protocol.train:,} strings of {protocol.terminals[0]} terminals"
+
+    def job(self, resolved: Resolved, members: Sequence[Member]) -> Job:
+        protocol: PseudoLanguages = resolved.protocol
+        return Job(
+            model=resolved.model,
+            problem=Classification(resolved.training.task, resolved.task, protocol),
+            recipe=Recipe(
+                steps=protocol.steps,
+                optimiser=protocol.optimiser,
+                gradient_clip=protocol.gradient_clip,
+                precision=protocol.precision,
+                schedule=warm_up(protocol.warm_up),
+            ),
+            members=tuple(MemberRecipe(**member) for member in members),
+        )
+
+    def problem(self, resolved: Resolved, members: Sequence[Member]) -> Classification:
+        del members
+        return Classification(resolved.training.task, resolved.task, resolved.protocol)
+
+    def score(self, scoring_input: ScoringInput) -> list[MemberScore]:
+        return scoring.score(scoring_input)
+
+    def readings(
+        self, resolved: Resolved, evaluation: Evaluation, scores: Sequence[MemberScore]
+    ) -> list[ReportedNumber]:
+        del evaluation
+        return scoring.readings(resolved, scores)
+
+    def probe(self, resolved: Resolved, evaluation: Evaluation) -> Probe:
+        del evaluation
+        return scoring.probe(resolved)
+
+    def first_wrong(self, resolved: Resolved, predictor: Any, detail: Any) -> WrongString:
+        del detail
+        return scoring.first_wrong(resolved, predictor)
+
+    def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
+        return interchange.examples(self, request)

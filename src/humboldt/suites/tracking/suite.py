@@ -1,0 +1,87 @@
+"""Word problems of groups: does a model keep state?"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from humboldt.core.identity import Evaluation, Member, Training
+from humboldt.languages import ProblemKind
+from humboldt.suites.base import AbstractSuite
+from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrongStrings, WrongString
+from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Request, Resolved, ScoringInput, Variation
+from humboldt.suites.presentation import Presentation
+from humboldt.suites.tracking import figures, interchange, scoring, tables
+from humboldt.suites.tracking.problem import States
+from humboldt.suites.tracking.protocol import CONTENDERS, PRESETS, TASKS, StateTracking
+from humboldt.training.abilities import CountsRight
+from humboldt.training.base import Job, MemberRecipe, Recipe
+
+
+class Tracking(AbstractSuite, OffersData, OffersWrongStrings):
+    """The word problems of Merrill et al. (2024) and of the papers that followed them."""
+
+    name = "tracking"
+    paper = "Merrill et al. 2024, Grazzi et al. 2025, Siems et al. 2025, Terzić et al. 2025: word problems of groups"
+    question = "Does it keep state?"
+    measure = "right states, by symbol and by string"
+    kind = ProblemKind.TRANSDUCTION
+    protocol = StateTracking
+    contenders = CONTENDERS
+    printed_tasks = TASKS
+    presets = PRESETS
+    demo = Request(("s3",), ("rnn",), settings={"steps": 1500})  # enough here
+    headline = "symbols"
+    evaluation = ("states", scoring.VERSION)
+    needs = (CountsRight,)
+    presentation = Presentation(
+        records=tables.records,
+        layout=tables.layout,
+        measured=tables.measured,
+        overview=figures.glance,
+        figures=figures.figures,
+        place=tables.place,
+        shown=("inputs", "generators", "tokens_per_step", "supervision", "longest"),
+    )
+
+    def work(self, resolved: Resolved) -> str:
+        return f"{resolved.protocol.steps:,} steps of {resolved.protocol.batch_size} strings"
+
+    def job(self, resolved: Resolved, members: Sequence[Member]) -> Job:
+        protocol: StateTracking = resolved.protocol
+        return Job(
+            model=resolved.model,
+            problem=self.problem(resolved, members),
+            recipe=Recipe(
+                steps=protocol.steps,
+                optimiser=protocol.optimiser,
+                gradient_clip=protocol.gradient_clip,
+                precision=protocol.precision,
+            ),
+            members=tuple(MemberRecipe(**member) for member in members),
+        )
+
+    def problem(self, resolved: Resolved, members: Sequence[Member]) -> States:
+        del members
+        return States(resolved.task, resolved.protocol)
+
+    def score(self, scoring_input: ScoringInput) -> list[MemberScore]:
+        return scoring.score(scoring_input)
+
+    def readings(
+        self, resolved: Resolved, evaluation: Evaluation, scores: Sequence[MemberScore]
+    ) -> list[ReportedNumber]:
+        del evaluation
+        return scoring.readings(resolved, scores)
+
+    def probe(self, resolved: Resolved, evaluation: Evaluation) -> Probe:
+        del evaluation
+        return scoring.probe(resolved)
+
+    def first_wrong(self, resolved: Resolved, predictor: Any, detail: Any) -> WrongString:
+        del detail
+        return scoring.first_wrong(resolved, predictor)
+
+    def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
+        return interchange.examples(self, request)
+
+    def variation(self, training: Training) -> Variation | None:
+        return tables.variation(training)

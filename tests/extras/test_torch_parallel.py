@@ -1,0 +1,297 @@
+"""Members in several processes: the same bits as one after the other, and modules that do not allow it."""
+
+import os
+import random
+import signal
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+from torch_support import LSTM, Telling, job_of, registered
+
+from humboldt.core.events import AbstractSink, Event, Progress
+from humboldt.errors import Interrupted, RunError
+from humboldt.storage.checkpoints import Checkpoints
+from humboldt.training.base import Job, Milestone, Recipe, Schedule, engines
+from humboldt.training.pytorch import parallel
+
+pytestmark = pytest.mark.extras
+
+
+class Plain(nn.Module):
+    """A small recurrent network; others differ from it in one thing."""
+
+    def __init__(self, input_size: int, output_size: int) -> None:
+        super().__init__()
+        self.embedding, self.gru, self.readout = nn.Embedding(input_size, 6), nn.GRU(6, 6), nn.Linear(6, output_size)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        return self.readout(self.between(self.gru(self.embedding(tokens).transpose(0, 1))[0].transpose(0, 1)))
+
+    def between(self, x: torch.Tensor) -> torch.Tensor:
+        return x
+
+
+class Dropping(Plain):
+    def between(self, x: torch.Tensor) -> torch.Tensor:
+        return nn.functional.dropout(x, 0.3, self.training)
+
+
+class BatchNorm(Plain):
+    def __init__(self, input_size: int, output_size: int) -> None:
+        super().__init__(input_size, output_size)
+        self.norm = nn.BatchNorm1d(6)
+
+    def between(self, x: torch.Tensor) -> torch.Tensor:
+        return self.norm(x.transpose(1, 2)).transpose(1, 2)
+
+
+class Buffers(Plain):
+    """Keeps a mean of what it has seen, as part of its state."""
+
+    mean: torch.Tensor
+
+    def __init__(self, input_size: int, output_size: int) -> None:
+        super().__init__(input_size, output_size)
+        self.register_buffer("mean", torch.zeros(6))
+
+    def between(self, x: torch.Tensor) -> torch.Tensor:
+        if self.training:
+            self.mean = 0.9 * self.mean + 0.1 * x.detach().mean((0, 1))
+        return x - self.mean
+
+
+class TiedWeights(Plain):
+    """Reads and writes with the same vectors."""
+
+    def __init__(self, input_size: int, output_size: int) -> None:
+        super().__init__(input_size, input_size)
+        self.readout.weight = self.embedding.weight
+        self.output_size = output_size
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        return super().forward(tokens)[..., : self.output_size]
+
+
+class Checkpointed(Plain):
+    def between(self, x: torch.Tensor) -> torch.Tensor:
+        dropped: Any = checkpoint(lambda y: nn.functional.dropout(y.tanh(), 0.2, self.training), x, use_reentrant=False)
+        return dropped
+
+
+class InPlace(Plain):
+    def between(self, x: torch.Tensor) -> torch.Tensor:
+        return (2 * x).clamp_(-0.5, 0.5).add_(0.1)
+
+
+class DataDependent(Plain):
+    def between(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2 if x.sum() > 0 else x.tanh()
+
+
+class Straight(torch.autograd.Function):
+    """Rounds; the gradient passes unchanged."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        del ctx
+        return (8 * x).round() / 8
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> torch.Tensor:
+        del ctx
+        return gradients[0]
+
+
+class CustomGradient(Plain):
+    def between(self, x: torch.Tensor) -> torch.Tensor:
+        rounded: Any = Straight.apply(x)
+        return rounded
+
+
+class OwnRandom(Plain):
+    def __init__(self, input_size: int, output_size: int) -> None:
+        super().__init__(input_size, output_size)
+        self.generator = torch.Generator().manual_seed(0)
+
+    def between(self, x: torch.Tensor) -> torch.Tensor:
+        return x + 0.1 * torch.randn(x.shape, generator=self.generator) if self.training else x
+
+
+class PythonRandom(Plain):
+    def between(self, x: torch.Tensor) -> torch.Tensor:
+        return x * random.random() if self.training else x
+
+
+class Half(Plain):
+    """Parameters of the readout in half precision."""
+
+    def __init__(self, input_size: int, output_size: int) -> None:
+        super().__init__(input_size, output_size)
+        self.readout.bfloat16()
+
+    def between(self, x: torch.Tensor) -> torch.Tensor:
+        return x.bfloat16()
+
+
+class CountsCalls(Plain):
+    """Changes with every call, and does not tell."""
+
+    def __init__(self, input_size: int, output_size: int) -> None:
+        super().__init__(input_size, output_size)
+        self.calls = 0
+
+    def between(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += self.training
+        return x * (1 + 0.1 * (self.calls % 5))
+
+
+class Lazy(Plain):
+    def __init__(self, input_size: int, output_size: int) -> None:
+        super().__init__(input_size, output_size)
+        self.readout = nn.LazyLinear(output_size)
+
+
+PARALLEL = [Plain, LSTM, Dropping, BatchNorm, Buffers, TiedWeights, Checkpointed, InPlace, DataDependent]
+PARALLEL += [CustomGradient, Half]
+TINY: dict[str, Any] = {"batch_size": 2, "train_lengths": (1, 4), "device": "cpu"}
+IN_TURN = [OwnRandom, PythonRandom, CountsCalls]
+
+
+@pytest.fixture(autouse=True)
+def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(parallel, "FEWEST_STEPS", 1)
+
+
+def job(module: type, steps: int = 8, cores: int = 2, members: int = 3, **recipe: Any) -> Job:
+    one = job_of("chomsky", "parity_check", registered(module), learning_rates=(1e-2,), **TINY)
+    several = tuple(replace(one.members[0], seed=i, learning_rate=10.0 ** -(i + 1)) for i in range(members))
+    changed: Recipe = replace(one.recipe, steps=steps, **recipe)
+    return replace(one, members=several, recipe=changed, cores=cores)
+
+
+def train(job: Job, folder: Path, sink: AbstractSink | None = None) -> Any:
+    return engines.get("torch").train(job, Checkpoints(folder, save_seconds=0.0), sink or Telling())
+
+
+def assert_same(first: Any, second: Any, members: int = 3) -> None:
+    assert first.outcomes == second.outcomes
+    for member in range(members):
+        for name, array in first.weights(member).items():
+            np.testing.assert_array_equal(second.weights(member)[name], array)
+
+
+@pytest.fixture
+def submitted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The members of all tasks that processes were given."""
+    members: list[int] = []
+    submit = parallel.Workers.submit
+
+    def noted(self: parallel.Workers, task: parallel.Task) -> None:
+        members.append(task.member)
+        submit(self, task)
+
+    monkeypatch.setattr(parallel.Workers, "submit", noted)
+    return members
+
+
+@pytest.mark.parametrize("module", PARALLEL)
+def test_processes_train_to_the_same_bits(module: type, tmp_path: Path, submitted: list[int]):
+    sink = Telling()
+    together = train(job(module), tmp_path / "together", sink)
+    assert submitted == [0, 0, 0, 1, 2] and not [text for text in sink.warnings if "in turn" in text]
+    submitted.clear()
+    assert_same(together, train(job(module, cores=1), tmp_path / "in turn"))
+    assert not submitted
+
+
+@pytest.mark.parametrize("module", IN_TURN)
+def test_a_module_with_hidden_state_is_trained_in_turn(module: type, tmp_path: Path, submitted: list[int]):
+    sink = Telling()
+    found = train(job(module), tmp_path, sink)
+    assert set(submitted) == {0} and "keeps something between two calls" in sink.warnings[-1]
+    if module is not PythonRandom:
+        assert_same(found, train(job(module, cores=1), tmp_path / "in turn"))
+
+
+def test_parameters_that_are_made_lazily_are_refused(tmp_path: Path):
+    with pytest.raises(RunError, match="made at the first call"):
+        train(job(Lazy), tmp_path)
+
+
+RECIPES: dict[str, dict[str, Any]] = {
+    "sgd": {"optimiser": "sgd", "momentum": 0.9, "nesterov": True},
+    "adam": {"optimiser": "adam", "schedule": Schedule(8, start=0.1)},
+    "adamw": {"optimiser": "adamw", "gradient_clip": 0.05},
+    "restarts": {"restart_every": 60},
+}
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_recipes_milestones_and_resuming(recipe: str, tmp_path: Path):
+    def look(step: int, predictor: Any) -> Milestone:
+        return Milestone(np.array([step == 60, step, -step], float), [step] * predictor.num_members)
+
+    def asked(cores: int) -> Job:
+        made = job(Dropping, steps=104, cores=cores, shrink=0.5, **RECIPES[recipe])
+        made.problem.milestones = (60, 102, 104)
+        return replace(made, milestone=look)
+
+    in_turn = train(asked(1), tmp_path / "in turn")
+    assert_same(train(asked(2), tmp_path / "together"), in_turn)
+    for stop, cores in ((1, 2), (2, 1), (1, 2), (3, 2)):  # a training may change from one road to the other
+        with pytest.raises(Interrupted):
+            train(asked(cores), tmp_path / "part", Telling(stop_after=stop))
+    assert_same(train(asked(2), tmp_path / "part"), in_turn)
+
+
+def test_divergence_is_the_same(tmp_path: Path):
+    def asked(cores: int) -> Job:
+        made = job(LSTM, steps=110, cores=cores, optimiser="sgd", gradient_clip=None)
+        return replace(made, members=(replace(made.members[0], learning_rate=1e38), *made.members[1:]))
+
+    together = train(asked(2), tmp_path / "together")
+    assert together.outcomes[0].diverged_at is not None
+    assert_same(together, train(asked(1), tmp_path / "in turn"))
+
+
+class Fails(Plain):
+    """Raises an error once its weights are large."""
+
+    def between(self, x: torch.Tensor) -> torch.Tensor:
+        if self.training and float(self.readout.bias.detach().abs().sum()) > 1e3:
+            raise ValueError("too large")
+        return x
+
+
+def test_an_error_of_a_module_is_told_as_ever(tmp_path: Path):
+    made = job(Fails, steps=20, optimiser="sgd", gradient_clip=None)
+    made = replace(made, members=(made.members[0], replace(made.members[1], learning_rate=1e6)))
+    with pytest.raises(RunError, match="forward raised ValueError: too large"):
+        train(made, tmp_path)
+
+
+class Killing(Telling):
+    """Kills the processes that train members after the first event."""
+
+    def send(self, event: Event) -> None:
+        super().send(event)
+        if isinstance(event, Progress):
+            for child in Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split():
+                os.kill(int(child), signal.SIGKILL)
+
+
+@pytest.mark.skipif(
+    not Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").exists(), reason="needs the list of children"
+)
+def test_training_goes_on_when_processes_are_killed(tmp_path: Path):
+    sink = Killing()
+    found = train(job(Plain, steps=120), tmp_path / "killed", sink)
+    assert any("was ended. The others are trained in turn" in text for text in sink.warnings)
+    assert_same(found, train(job(Plain, steps=120, cores=1), tmp_path / "in turn"))

@@ -1,0 +1,43 @@
+"""The matrix state against a loop in NumPy, in double precision."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from humboldt.models.mixers.matrix_state import read_all
+
+TIME, HEADS, KEY, VALUE = 11, 2, 3, 4
+
+
+def by_loop(
+    queries: np.ndarray, log_decays: np.ndarray, keys: np.ndarray, values: np.ndarray, strengths: np.ndarray | None
+) -> np.ndarray:
+    outputs = np.zeros((TIME, HEADS, VALUE))
+    for h in range(HEADS):
+        state = np.zeros((KEY, VALUE))
+        for t in range(TIME):
+            state = np.exp(log_decays[t, h])[:, None] * state
+            for n in range(keys.shape[1]):
+                k, v = keys[t, n, h], values[t, n, h]
+                change = v if strengths is None else strengths[t, n, h] * (v - k @ state)
+                state = state + np.outer(k, change)
+            outputs[t, h] = queries[t, h] @ state
+    return outputs
+
+
+@pytest.mark.parametrize(("writes", "vector", "erases", "chunk"), [
+    (1, False, True, 4), (3, False, True, 4), (2, True, True, 5), (1, True, False, 8), (2, False, False, 64),
+])  # fmt: skip
+def test_chunks_are_the_loop(writes: int, vector: bool, erases: bool, chunk: int):
+    random = np.random.default_rng(0)
+    queries = random.normal(size=(TIME, HEADS, KEY))
+    log_decays = -np.abs(random.normal(size=(TIME, HEADS, KEY if vector else 1)))
+    keys = random.normal(size=(TIME, writes, HEADS, KEY))
+    keys /= np.linalg.norm(keys, axis=-1, keepdims=True)
+    values = random.normal(size=(TIME, writes, HEADS, VALUE))
+    strengths = 2 * random.uniform(size=(TIME, writes, HEADS)) if erases else None
+    arrays = (queries, log_decays, keys, values, strengths)
+    given = [None if array is None else jnp.asarray(array, jnp.float32) for array in arrays]
+    outputs = jax.jit(lambda *arrays: read_all(*arrays, chunk=chunk))(*given)
+    np.testing.assert_allclose(outputs, by_loop(*arrays), rtol=1e-5, atol=1e-5)

@@ -1,0 +1,126 @@
+"""The bench: names, sizes, plans, and answers found by identity. Nothing is trained here."""
+
+from pathlib import Path
+
+import pytest
+
+import humboldt
+from humboldt.core.results import Result, Scores, State
+from humboldt.errors import UsageError
+from humboldt.running import bench
+from humboldt.running.budgets import size_for, size_of
+from humboldt.running.references import add_references
+from humboldt.suites import benched, catalogue, suites
+from humboldt.suites.answers import Progress
+from humboldt.suites.bench import BUDGETS, FAMILIES, QUICK, RECIPE, STANDARD
+from humboldt.suites.resolving import is_current, resolved
+
+FIVE = {"bias", "bliss", "chomsky", "pcfg_set", "syntax"}
+
+
+def test_every_suite_of_the_papers_answers():
+    assert set(benched.benched_suites()) >= FIVE
+
+
+def test_the_recipe_is_the_same_in_all_suites():
+    for name in FIVE:
+        suite = suites.get(name)
+        experiment = humboldt.plan(name, models=["family/lstm"], preset=QUICK).experiments[0]
+        recipe = suite.job(resolved(experiment), experiment.members[:1]).recipe
+        assert (recipe.optimiser, recipe.gradient_clip, recipe.betas[0]) == ("adamw", 1.0, 0.9), name
+        assert recipe.schedule is not None and recipe.schedule.decay == "none", name
+        for key, value in RECIPE.items():
+            assert catalogue.preset(suite, STANDARD).changes[key] == value
+
+
+def test_budgets_are_those_of_lstms():
+    assert size_of("family/lstm", {"hidden_size": 64}).body == BUDGETS[QUICK]
+    assert size_of("family/lstm", {"hidden_size": 128}).body == BUDGETS[STANDARD]
+
+
+@pytest.mark.extras
+@pytest.mark.parametrize("budget", BUDGETS.values())
+def test_all_families_are_within_a_tenth_of_the_budget(budget: int):
+    for family in benched.families():
+        changes = size_for(f"family/{family}", budget)
+        assert abs(size_of(f"family/{family}", changes).body - budget) <= 0.1 * budget, family
+
+
+def test_a_family_is_meant_before_a_papers_model_of_the_same_name():
+    assert bench.model_name("lstm") == "family/lstm"
+    assert "lstm" in catalogue.models(suites.get("bliss"))  # the paper's
+
+
+@pytest.mark.parametrize(
+    ("models", "options", "message"),
+    [
+        ([], {}, "No model was named"),
+        (["lsmt"], {}, "lstm"),
+        (["lstm"], {"suites": ["chomski"]}, "chomsky"),
+        (["lstm"], {"preset": "paper"}, "quick"),
+    ],
+)
+def test_wrong_names_are_named(models: list[str], options: dict, message: str):
+    with pytest.raises(UsageError, match=message):
+        bench.plan_bench(models, **options)
+
+
+def test_seeds_for_the_choice_of_a_rate_are_added():
+    planned = bench.plan_bench("lstm", preset="standard", suites=["syntax"], seeds=5)
+    seeds = {member["seed"] for member in planned.studies[0].experiments[0].members}
+    assert len(seeds) == 7
+    quick = bench.plan_bench("lstm", preset="quick", suites=["syntax"], seeds=5)
+    assert {member["seed"] for member in quick.studies[0].experiments[0].members} == set(range(5))
+
+
+def made(planned: bench.Bench, score: float) -> list[Scores]:
+    """Returns results as a study would store them."""
+    results = []
+    for experiment in planned.studies[0].experiments:
+        curve = {"steps": [1], "loss": [0.1], "accuracy": [1.0]}
+        members = [
+            Result(
+                member, State.FINISHED, {"score": score}, 1.0, {"training": curve, "outputs": {"a": "b"}}, {"jax": "1"}
+            )
+            for member in experiment.members
+        ]
+        results.append(Scores(experiment.training, experiment.evaluations[0], tuple(members)))
+    return results
+
+
+def test_answers_are_found_by_identity():
+    planned = bench.plan_bench("rnn", suites=["chomsky"])
+    results = made(planned, 0.97)
+    (answers,) = benched.answers_of(results, QUICK)
+    assert (answers.model, len(answers.tasks)) == ("family/rnn", len(planned.studies[0].experiments))
+    assert {task.progress for task in answers.tasks} == {Progress.EXTENDED}
+    assert benched.answers_of(results, STANDARD) == []
+    changed = bench.plan_bench("rnn", suites=["chomsky"], settings={"chomsky": {"steps": 10}})
+    assert benched.answers_of(made(changed, 0.97), QUICK) == []
+
+
+def test_references_are_written_and_read_again(tmp_path: Path):
+    planned = bench.plan_bench("rnn", suites=["chomsky"], seeds=2)
+    (path,) = add_references(made(planned, 0.5), tmp_path)
+    before = path.read_bytes()
+    assert add_references(made(planned, 0.5), tmp_path) == [path] and path.read_bytes() == before
+    more = bench.plan_bench("rnn", suites=["chomsky"], seeds=3)
+    add_references(made(more, 0.5), tmp_path)
+    from humboldt import references
+    from humboldt.storage.exports import scores_of
+    from humboldt.suites.reading import upgrade
+
+    again = [scores_of(entry, upgrade, where) for where, entry in references.entries(tmp_path)]
+    (answers,) = benched.answers_of(again, QUICK)
+    assert {len(task.values) for task in answers.tasks} == {3}
+    assert all("outputs" not in result.detail for scores in again for result in scores.results)
+
+
+def test_references_that_ship_are_of_current_versions():
+    shipped = benched.reference_scores()
+    stale = [s for s in shipped if not is_current(suites.get(s.training.suite), s.training, s.evaluation)]
+    assert not [f"{s.training.suite}/{s.training.task} {s.training.model}" for s in stale]
+
+
+def test_default_families_exist():
+    assert {name.removeprefix("family/") for name in FAMILIES} <= set(benched.families())
