@@ -1,5 +1,6 @@
-"""Doctests of files that import PyTorch at the top are collected only where it is installed: `make test` has none."""
+"""Files that import PyTorch at the top are collected for doctests only where it is installed: `make test` has none."""
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("torch") else ["src/humboldt/training/pytorch/*.py"]
+NEED_TORCH = ["src/humboldt/training/pytorch/*.py", "tests/agreement/make_*.py", "tests/torch_support.py"]
+collect_ignore_glob = [] if find_spec("torch") else NEED_TORCH
