@@ -45,7 +45,7 @@ def bench(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, then exit.")] = False,
     ray: Annotated[str | None, typer.Option("--ray", help="Run on a Ray cluster: HOST:PORT, auto or local.")] = None,
 ) -> None:
-    """Train one model on every suite that fits; show where it stands.
+    """Train one model on every suite; show where it stands.
 
     The same command again does only what is missing.
     """
@@ -94,7 +94,7 @@ def references(
     to: Annotated[Path | None, typer.Option("--to", help="Folder with reference files.", metavar="DIR")] = None,
     as_records: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """List the reference results that ship, which are out of date, and how to make those that are missing."""
+    """List the shipped reference results, and commands for the rest."""
     if (add is None) != (to is None):
         raise UsageError("--add and --to belong together: results of one folder are added to files in another.")
     if add is not None and to is not None:

@@ -29,7 +29,7 @@ def export(
     set_: Settings = [],  # noqa: B006
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """Write our tasks as files for another program; print their names."""
+    """Write our tasks as files for another program."""
     load_files(plugin)
     if program not in PROGRAMS:
         raise unknown_name("program to export for", program, PROGRAMS)

@@ -21,7 +21,7 @@ def reproduced(
     missing: Annotated[bool, typer.Option("--missing", help="Print the commands for what is missing.")] = False,
     as_records: Annotated[bool, typer.Option("--json", help="Print JSON records.")] = False,
 ) -> None:
-    """Compare results with all published tables: measured, agreeing, missing."""
+    """Say how much of the published tables was measured and agrees."""
     tables = compare(folder, suite)
     if as_records:
         print(printable(as_json([asdict(table) for table in tables])), end="")
