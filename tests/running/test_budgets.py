@@ -1,9 +1,15 @@
 """Sizes of families by their parameters."""
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import pytest
+from jaxtyping import Array
 
 from humboldt.errors import UsageError
-from humboldt.running.budgets import size_for, size_of
+from humboldt.models import models
+from humboldt.models.networks.multiply_adds import multiply_adds
+from humboldt.running.budgets import size_for, size_of, size_of_settings
 
 
 def test_the_body_of_an_lstm_is_counted_by_hand():
@@ -28,3 +34,29 @@ def test_no_other_size_is_nearer():
 def test_what_is_no_family_has_no_size():
     with pytest.raises(UsageError, match="is not a family"):
         size_for("lstm", 1000)
+
+
+def test_multiply_adds_of_an_lstm_are_counted_by_hand():
+    hidden, tokens, outputs = 64, 4, 4
+    each = tokens * hidden + 2 * 4 * hidden * hidden + hidden * outputs  # embedding, gates, readout
+    size = size_of_settings(models.get("family/lstm")(), with_products=True)
+    assert size.multiply_adds == {40: 40 * each, 500: 500 * each}
+    assert size_of("family/lstm").multiply_adds == {}
+
+
+class Attends(eqx.Module):
+    """A network with one product that grows with the square of the length, and a loop that ends by a condition."""
+
+    loops: bool = eqx.field(static=True)
+
+    def __call__(self, tokens: Array, mask: Array) -> Array:
+        rows = jnp.where(mask[:, None], jax.nn.one_hot(tokens, 3), 0)
+        rows = (rows @ rows.T) @ rows
+        if self.loops:
+            rows = jax.lax.while_loop(lambda rows: rows.sum() < 9, lambda rows: rows @ jnp.ones((3, 3)), rows)
+        return jax.lax.cond(rows.sum() > 0, lambda: rows, lambda: rows @ jnp.ones((3, 3)))
+
+
+def test_multiply_adds_of_products_branches_and_unknown_loops():
+    assert multiply_adds(Attends(loops=False), 10) == 2 * 10 * 10 * 3 + 10 * 3 * 3
+    assert multiply_adds(Attends(loops=True), 10) is None

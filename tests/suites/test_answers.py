@@ -5,7 +5,8 @@ import pytest
 from humboldt.core.identity import Evaluation, Training
 from humboldt.core.results import Result, Scores, State
 from humboldt.suites import profile
-from humboldt.suites.answers import ModelAnswers, Progress, TaskAnswer, end_of_training, reported
+from humboldt.suites.answers import ModelAnswers, ModelCost, Progress, TaskAnswer, end_of_training, reported
+from humboldt.suites.bench import BUDGETS, QUICK
 
 EVALUATION = Evaluation("score", {}, 1)
 
@@ -84,3 +85,18 @@ def test_two_cheats_land_where_they_should():
     references = [ModelAnswers("chomsky", "honest", "bench_quick", (honest,))]
     table = profile.comparison_table(answers, references, str)
     assert table is not None and [row[2] for row in table.texts] == ["2 of 2", "2 of 2"]
+
+
+def test_a_model_of_another_size_is_placed_but_not_ranked():
+    def answers(name: str, *values: float) -> ModelAnswers:
+        return ModelAnswers("chomsky", name, QUICK, (TaskAnswer(task="t", group="R", values=values, learnt=()),))
+
+    mine, theirs = [answers("mine", 1.0, 0.99, 0.98, 0.97)], [answers("theirs", 0.5, 0.51, 0.52, 0.53)]
+    for parameters, place in (
+        (BUDGETS[QUICK], "1 of 2"),
+        (3 * BUDGETS[QUICK], "about 1 of 2; not ranked: another size"),
+    ):
+        costs = [ModelCost(model="mine", parameters=parameters, multiply_adds={40: 7, 500: None}, seconds=90)]
+        first, compared, costly = profile.summary_tables(mine, theirs, str, costs)
+        assert first.title == "Answers" and compared.texts[0][2] == place
+        assert costly.texts[0] == ("mine", f"{parameters:,}", "–", "7", "–", "1 min 30 s")

@@ -15,12 +15,12 @@ from humboldt.models import models as jax_models
 from humboldt.models.own import is_reference, register_reference
 from humboldt.plugins import load_installed
 from humboldt.report.tables import as_text
-from humboldt.running.budgets import size_for
+from humboldt.running.budgets import size_for, size_of_settings
 from humboldt.running.execution import AbstractExecutor, Keep
 from humboldt.running.run import run_study
 from humboldt.running.study import Study, plan
-from humboldt.suites import catalogue, plans, profile, suites
-from humboldt.suites.answers import SELECTION_SEEDS, ModelAnswers
+from humboldt.suites import catalogue, plans, profile, resolving, suites
+from humboldt.suites.answers import SELECTION_SEEDS, ModelAnswers, ModelCost
 from humboldt.suites.bench import BUDGETS, PREFIX
 from humboldt.suites.benched import FAMILY, answers_of, benched_suites, families, model_title, reference_scores
 
@@ -44,7 +44,30 @@ class Bench:
 
     def table(self) -> str:
         """Returns the answers, and how they compare with the references, as text."""
-        return as_text(profile.tables(self.answers(), self.references(), model_title))
+        return as_text(profile.tables(self.answers(), self.references(), model_title, self.costs()))
+
+    def costs(self) -> list[ModelCost]:
+        """Returns the cost of each model: its size, and the time that its stored results took."""
+        seconds = dict.fromkeys(self.models, 0.0)
+        for each in self.answers():
+            seconds[each.model] += each.seconds
+        return [self._cost(model, seconds[model]) for model in self.models]
+
+    def _cost(self, model: str, seconds: float) -> ModelCost:
+        first = next(
+            experiment
+            for study in self.studies
+            for experiment in study.experiments
+            if experiment.training.model == model
+        )
+        objects = resolving.resolved(first)
+        if model in jax_models:
+            size = size_of_settings(objects.model, with_products=True)
+            known = {"state_floats": size.state_floats, "multiply_adds": size.multiply_adds}
+            return ModelCost(model=model, parameters=size.body, **known, seconds=seconds)
+        job = suites.get(first.training.suite).job(objects, first.members[:1])
+        count = catalogue.engine_of(objects.contender).parameters(job)
+        return ModelCost(model=model, parameters=count, counts_all=True, seconds=seconds)
 
     def references(self) -> list[ModelAnswers]:
         """Returns the answers of the references to the same suites. A study with changed settings has no references."""

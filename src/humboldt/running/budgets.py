@@ -17,32 +17,39 @@ LARGEST = 2**14
 STEPS_TRIED = 64  # sizes after one that is not allowed, e.g. because it is no multiple of the heads
 NEAR, FINE = 0.05, "feed_forward_size"  # further from the goal than this share, units of this layer are changed, too
 LENGTH = 40  # tokens, for states that grow with them
+LENGTHS = (LENGTH, 500)  # tokens, for multiply-adds
 
 
 @dataclass(frozen=True)
 class Size:
-    """Parameters of a network's body, and the numbers that it remembers of a string of 40 tokens."""
+    """Parameters of a network's body, the numbers that it remembers of a string of 40 tokens, and the multiply-adds of
+    its matrix products for strings of 40 and of 500 tokens. `None` stands for what is not known."""
 
     body: int
     state_floats: int | None
+    multiply_adds: Mapping[int, int | None]
 
 
 def size_of(model: str, changes: Mapping[str, Any] | None = None) -> Size:
-    """Returns the size of a registered JAX model, e.g. `family/lstm`, with these settings changed."""
-    values = settings_.changed(models.get(model)(), changes or {})
-    return _size(values)
+    """Returns the size of a registered JAX model, e.g. `family/lstm`, with these settings changed, without
+    multiply-adds."""
+    return size_of_settings(settings_.changed(models.get(model)(), changes or {}))
 
 
 @cache
-def _size(values: Any) -> Size:
+def size_of_settings(values: Any, *, with_products: bool = False) -> Size:
+    """Returns the size of the network of a model's settings. To count multiply-adds, the network is traced: some take a
+    second."""
     with named_extras():
         import equinox as eqx
         import jax
 
+        from humboldt.models.networks.multiply_adds import multiply_adds
         from humboldt.models.networks.parameters import count_parameters, state_floats
 
     network = eqx.filter_eval_shape(lambda key: values.build(4, 4, num_symbols=3, key=key), jax.random.key(0))
-    return Size(count_parameters(network)["body"], state_floats(network, LENGTH))
+    products = {length: multiply_adds(network, length) for length in LENGTHS} if with_products else {}
+    return Size(count_parameters(network)["body"], state_floats(network, LENGTH), products)
 
 
 def size_for(model: str, body: int, changes: Mapping[str, Any] | None = None) -> dict[str, int]:

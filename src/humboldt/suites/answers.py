@@ -177,3 +177,26 @@ class ModelAnswers:
     def seconds(self) -> float:
         """The time that training and scoring took, over all members."""
         return sum(result.seconds for scores in self.scores for result in scores.results)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCost:
+    """The cost of a model. `None` stands for what is not known.
+
+    - `parameters`: of the body, between embedding and readout; if `counts_all`, of the whole network.
+    - `state_floats`: numbers that it remembers of a string of 40 tokens.
+    - `multiply_adds`: of the matrix products of a forward pass, by the length of the string.
+    - `seconds`: of training and scoring, over all members.
+    """
+
+    model: str
+    parameters: int | None = None
+    counts_all: bool = False
+    state_floats: int | None = None
+    multiply_adds: Mapping[int, int | None] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def is_near(self, budget: int) -> bool:
+        """Whether the number of parameters is at most a factor of two from a budget. If it is not known, it counts as
+        near."""
+        return self.parameters is None or budget / 2 <= self.parameters <= 2 * budget

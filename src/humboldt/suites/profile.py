@@ -6,26 +6,34 @@ from humboldt.measures import comparison
 from humboldt.report.tables import Table, TableCell, TableEntry
 from humboldt.report.words import counted, duration
 from humboldt.suites import suites
-from humboldt.suites.answers import ModelAnswers, Progress, TaskAnswer
+from humboldt.suites.answers import ModelAnswers, ModelCost, Progress, TaskAnswer
+from humboldt.suites.bench import BUDGETS
 
 OWN, REFERENCE = "this bench", "reference"
 SHORT_LEVELS = {"regular": "R", "dcf": "DCF", "cs": "CS"}
 
 
 def tables(
-    answers: Sequence[ModelAnswers], references: Sequence[ModelAnswers], titles: Callable[[str], str]
+    answers: Sequence[ModelAnswers],
+    references: Sequence[ModelAnswers],
+    titles: Callable[[str], str],
+    costs: Sequence[ModelCost] = (),
 ) -> list[Table]:
     """Returns all tables of a bench. `titles` gives the title of a model."""
-    first, *compared = summary_tables(answers, references, titles)
+    first, *compared = summary_tables(answers, references, titles, costs)
     return [first, *(task_table(each, titles) for each in answers), *compared]
 
 
 def summary_tables(
-    answers: Sequence[ModelAnswers], references: Sequence[ModelAnswers], titles: Callable[[str], str]
+    answers: Sequence[ModelAnswers],
+    references: Sequence[ModelAnswers],
+    titles: Callable[[str], str],
+    costs: Sequence[ModelCost] = (),
 ) -> list[Table]:
-    """Returns the table of all answers and, with references, that of ranks."""
-    compared = comparison_table(answers, references, titles)
-    return [overview(answers, references, titles), *([compared] if compared is not None else [])]
+    """Returns the table of all answers, that of ranks if there are references, and that of costs."""
+    compared = comparison_table(answers, references, titles, costs)
+    costly = [cost_table(costs, titles)] if costs else []
+    return [overview(answers, references, titles), *([compared] if compared is not None else []), *costly]
 
 
 def overview(
@@ -99,14 +107,17 @@ def task_table(answers: ModelAnswers, titles: Callable[[str], str]) -> Table:
         return Table(title, ("Task", "Rate", "Fit", *rules), tuple(rows), (note,))
     return Table(
         title,
-        ("Task", "", "Score", "Solved by", "Floor", "Best", "Rate", "Result", "Steps"),
+        ("Task", "", "Score", "Solved by", "Floor", "Chance", "Best", "Best of 2", "Rate", "Result", "Steps"),
         tuple(_row(task) for task in answers.tasks),
-        ("Undertrained is not unable: `not learnt` means after so many steps (epochs in pcfg_set) of this recipe.",),
+        (
+            "Undertrained is not unable: `not learnt` means after so many steps (epochs in pcfg_set) of this recipe.",
+            "Best: the best member. Best of 2: the expected best of two members.",
+        ),
     )
 
 
 def _row(task: TaskAnswer) -> tuple[TableEntry, ...]:
-    from humboldt.measures.statistics import spread
+    from humboldt.measures.statistics import expected_best, spread
 
     deviation = spread(task.values).std if len(task.values) > 1 else None
     return (
@@ -115,7 +126,9 @@ def _row(task: TaskAnswer) -> tuple[TableEntry, ...]:
         TableCell(value=task.mean, form=".3f", deviation=deviation),
         f"{task.num_solved}/{len(task.values)}",
         TableCell(value=task.floor, form=".3f"),
+        TableCell(value=task.chance or None, form=".3f"),
         TableCell(value=max(task.values), form=".3f"),
+        TableCell(value=expected_best(task.values, 2) if len(task.values) > 2 else None, form=".3f"),
         TableCell(value=task.learning_rate, form="g"),
         str(task.progress),
         TableCell(value=task.steps, form=","),
@@ -123,10 +136,17 @@ def _row(task: TaskAnswer) -> tuple[TableEntry, ...]:
 
 
 def comparison_table(
-    answers: Sequence[ModelAnswers], references: Sequence[ModelAnswers], titles: Callable[[str], str]
+    answers: Sequence[ModelAnswers],
+    references: Sequence[ModelAnswers],
+    titles: Callable[[str], str],
+    costs: Sequence[ModelCost] = (),
 ) -> Table | None:
-    """Returns the place of each model among the references, and the nearest of them; `None` without references."""
+    """Returns the place of each model among the references, and the nearest of them; `None` without references.
+
+    A model that is much larger or smaller than the references is shown in its place, but not ranked.
+    """
     rows: list[tuple[TableEntry, ...]] = []
+    cost_of = {cost.model: cost for cost in costs}
     for each in answers:
         theirs = _theirs(each, references)
         if each.has_preferences or not theirs:
@@ -135,16 +155,44 @@ def comparison_table(
         near = comparison.nearest(each.scaled(), theirs)
         tied = ", ".join(titles(name) for name in rank.tied) if rank is not None else ""
         place = f"{rank.place} of {len(theirs) + 1}" if rank is not None else "not ranked: a single member"
+        cost = cost_of.get(each.model)
+        if rank is not None and cost is not None and not cost.is_near(BUDGETS[each.preset]):
+            place = f"about {place}; not ranked: another size"
         rows.append((titles(each.model), each.suite, place, tied or TableCell(), _names(near, titles)))
     if not rows:
         return None
     note = (
         "Members permuted within tasks, Holm's correction over the references: models that cannot be told apart share "
-        "a rank. Nearest: by scaled scores over tasks, in at least 90% of bootstraps; otherwise all that may be. "
+        "a rank. A model of less than half or more than twice the references' parameters is not ranked. Nearest: by "
+        "scaled scores over tasks, in at least 90% of bootstraps; otherwise all that may be. "
         "There is no total score."
     )
     columns = ("Model", "Suite", "Rank", "Not distinguishable from", "Nearest")
     return Table("Among the references", columns, tuple(rows), (note,))
+
+
+def cost_table(costs: Sequence[ModelCost], titles: Callable[[str], str]) -> Table:
+    """Returns what each model costs: parameters, state, multiply-adds and time."""
+    lengths = tuple(dict.fromkeys(length for cost in costs for length in cost.multiply_adds))
+    rows = [
+        (
+            titles(cost.model),
+            TableCell(value=cost.parameters, form=","),
+            TableCell(value=cost.state_floats, form=","),
+            *(TableCell(value=cost.multiply_adds.get(length), form=",") for length in lengths),
+            duration(cost.seconds),
+        )
+        for cost in costs
+    ]
+    notes = [
+        "Parameters: of the body, between embedding and readout. State: numbers remembered of a string of 40 tokens. "
+        "Multiply-adds: of the matrix products of one forward pass. Time: training and scoring of all members."
+    ]
+    if any(cost.counts_all for cost in costs):
+        all_of_it = ", ".join(titles(cost.model) for cost in costs if cost.counts_all)
+        notes.append(f"Parameters of {all_of_it}: of the whole network, in the first suite.")
+    columns = ("Model", "Parameters", "State", *(f"Multiply-adds, length {length}" for length in lengths), "Time")
+    return Table("Cost", columns, tuple(rows), tuple(notes))
 
 
 def _theirs(answers: ModelAnswers, references: Sequence[ModelAnswers]) -> Mapping[str, Mapping[str, Sequence[float]]]:
