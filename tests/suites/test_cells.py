@@ -6,6 +6,7 @@ from humboldt.core.results import State
 from humboldt.suites import plans, suites
 from humboldt.suites.cells import heading_of, plain_table, sort_results
 from humboldt.suites.experiments import Experiment, Request
+from humboldt.suites.reading import tables
 
 SUITE = suites.get("chomsky")
 
@@ -69,3 +70,27 @@ def test_a_plain_table_shows_the_best_of_every_measure():
     table = plain_table("title", [scores_of(experiment, results)], ["why"])
     assert table.columns == ("Task", "Model", "Versions", "Members", "best score")
     assert table.texts == (("parity_check", "rnn", "model 1 task 1", "2", "0.75"),) and table.notes == ("why",)
+
+
+def grouped(*experiments: Experiment) -> dict[str, list[str]]:
+    found = [scores_of(e, [result(e.members[0], {"score": 0.5})]) for e in experiments]
+    cells = sort_results(SUITE, found).cells
+    return {str(heading): [cell.model for cell in under_heading] for heading, under_heading in cells.items()}
+
+
+def test_models_that_differ_in_their_own_settings_share_a_table():
+    (rnn,), (lstm,) = planned(preset="quick", steps=5, hidden_size=181), planned("lstm", preset="quick", steps=5)
+    assert grouped(rnn, lstm) == {"quick, steps=5": ["rnn", "lstm"]}
+    assert grouped(rnn) == {"quick, hidden_size=181, steps=5": ["rnn"]}  # it holds for the whole table
+    (small,) = planned("lstm", preset="quick", steps=5, hidden_size=181)
+    assert grouped(rnn, small) == {"quick, hidden_size=181, steps=5": ["rnn", "lstm"]}
+    found = [scores_of(e, [result(e.members[0], {"score": 0.5})]) for e in (rnn, lstm)]
+    table = tables(SUITE, found)[0]
+    assert table.title == "chomsky, quick, steps=5"
+    assert "Settings of single models: RNN: hidden_size=181." in table.notes
+
+
+def test_two_sizes_of_one_model_do_not_compete():
+    (small,), (large,) = planned(preset="quick"), planned(preset="quick", hidden_size=181)
+    (other,) = planned("lstm", preset="quick", hidden_size=7)
+    assert grouped(small, large, other) == {"quick": ["rnn", "lstm"], "quick, hidden_size=181": ["rnn"]}

@@ -1,6 +1,6 @@
 """Groups results into the cells of tables, by stored settings and never by a label."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,15 @@ class SettingGroup:
         quick, steps=100
         """
         return ", ".join([self.preset, *(f"{key}={value}" for key, value in self.changes)])
+
+    def without(self, keys: Iterable[str]) -> "SettingGroup":
+        """Returns the group without the changes of some settings."""
+        left = [change for change in self.changes if change[0] not in set(keys)]
+        return SettingGroup(self.preset, tuple(left), {k: v for k, v in self.values.items() if k not in set(keys)})
+
+    def beyond(self, other: "SettingGroup") -> tuple[tuple[str, str], ...]:
+        """Returns the changes that another group does not have."""
+        return tuple(change for change in self.changes if change not in other.changes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,14 +176,43 @@ def _grouped(suite: "AbstractSuite", results: Sequence[tuple[Scores, SettingGrou
         key = (str(heading), evaluation.name, training.task, training.model, canonical(list(place)))
         groups.setdefault(key, []).append(scores)
     order_of_tasks, order_of_models = catalogue.tasks(suite), order_of(suite, [scores for scores, _ in results])
-    cells: dict[SettingGroup, list[Cell]] = {}
+    all_cells = []
     for (title, _, task, model, _), competing in groups.items():
         heading, place = headings[title], suite.presentation.place(competing[0].training, competing[0].evaluation)
         cell = Cell(suite=suite.name, heading=heading, task=task, model=model, place=place, scores=tuple(competing))
-        cells.setdefault(heading, []).append(cell)
+        all_cells.append(cell)
+    shared = _shared_headings(all_cells)
+    cells: dict[SettingGroup, list[Cell]] = {}
+    for cell in all_cells:
+        cells.setdefault(shared[cell.model, str(cell.heading)], []).append(cell)
     for under_heading in cells.values():
         under_heading.sort(key=lambda c: (order_of_tasks.index(c.task), c.place, order_of_models.index(c.model)))
     return cells
+
+
+def _shared_headings(cells: Sequence[Cell]) -> dict[tuple[str, str], SettingGroup]:
+    """Returns the heading of the table for each model and heading of cells.
+
+    Models whose trainings agree in all but their own settings, such as sizes, stand in one table. Its heading has the
+    settings that all of them share. A model that occurs with several values of its own settings has the first of them
+    there, without changes if there is one, and a table for each of the others.
+    """
+    bases: dict[SettingGroup, dict[str, dict[str, SettingGroup]]] = {}
+    for cell in cells:
+        of_model = set(cell.scores[0].training.setting.get("model", {}))
+        by_model = bases.setdefault(cell.heading.without(of_model), {})
+        by_model.setdefault(cell.model, {}).setdefault(str(cell.heading), cell.heading)
+    shared = {}
+    for by_model in bases.values():
+        first = {model: min(found.values(), key=lambda group: len(group.changes)) for model, found in by_model.items()}
+        some, *others = first.values()
+        common = [change for change in some.changes if all(change in other.changes for other in others)]
+        own = [key for key, text in some.changes if (key, text) not in common]
+        heading = some.without(own) if others else some
+        for model, found in by_model.items():
+            for title, group in found.items():
+                shared[model, title] = heading if group is first[model] else group
+    return shared
 
 
 def order_of(suite: "AbstractSuite", results: "Sequence[Scores] | Sequence[Cell]") -> list[str]:

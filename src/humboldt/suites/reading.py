@@ -159,7 +159,7 @@ def papers_models(suite: AbstractSuite, heading: SettingGroup, cells: Sequence[C
         if cell.model in suite.contenders:
             continue
         for title, record in published_beside(suite, cell):
-            setting = record.setting.removeprefix(str(heading)).strip(" ,")
+            setting = record.setting.removeprefix(str(cell.heading)).strip(" ,")
             place = rows.setdefault((record.task, setting, record.measure), {})
             # The first statistic is that of the paper's main table.
             place.setdefault(title, TableCell(value=record.published, form="g"))
@@ -182,11 +182,25 @@ def published_beside(suite: AbstractSuite, cell: Cell) -> Iterator[tuple[str, Re
 
 
 def tables_of(suite: AbstractSuite, heading: SettingGroup, cells: Sequence[Cell]) -> list[Table]:
-    """Returns the cells of one heading in the paper's layout; the last note of the first table lists departures."""
+    """Returns the cells of one heading in the paper's layout; the last notes of the first table list the settings of
+    single models, and departures."""
     laid_out = suite.presentation.layout(suite, heading, cells)
     if laid_out:
+        laid_out[0] = _with_note(laid_out[0], _of_single_models(suite, heading, cells))
         laid_out[0] = _with_note(laid_out[0], _departures(suite, cells))
     return laid_out
+
+
+def _of_single_models(suite: AbstractSuite, heading: SettingGroup, cells: Sequence[Cell]) -> str:
+    """Returns the settings in which single models differ from the heading of their table."""
+    differing = {cell.model: cell.heading.beyond(heading) for cell in cells if cell.heading.beyond(heading)}
+    if not differing:
+        return ""
+    parts = [
+        f"{catalogue.contender(suite, model).title}: {', '.join(f'{key}={value}' for key, value in changes)}"
+        for model, changes in differing.items()
+    ]
+    return f"Settings of single models: {'; '.join(parts)}."
 
 
 def tables_apart(suite: AbstractSuite, ordered: Sorted) -> list[Table]:
