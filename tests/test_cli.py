@@ -431,5 +431,8 @@ def test_assignments():
 
 def test_the_demo_has_something_of_every_suite(tmp_path: Path):
     studies = demo_studies(tmp_path)
-    assert [study.suite.name for study in studies] == suites.names()
+    assert list(dict.fromkeys(study.suite.name for study in studies)) == suites.names()
     assert all(study.experiments for study in studies)
+    # What is shown of the papers' suites has the settings of the bench, so that references stand beside it.
+    assert len([study for study in studies if study.request.preset == "bench_quick"]) >= 5
+    assert not any(study.request.settings for study in studies if study.request.preset == "bench_quick")

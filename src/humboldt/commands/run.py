@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
@@ -25,14 +26,17 @@ from humboldt.commands.options import (
 from humboldt.commands.report import write_report
 from humboldt.errors import Abandoned, Interrupted, MissingExtra, UsageError
 from humboldt.plugins import load_files
-from humboldt.report.tables import as_json
+from humboldt.report.tables import as_json, as_text
 from humboldt.report.words import counted, file_size
+from humboldt.running.bench import study_answers
 from humboldt.running.cluster.executor import Ray
 from humboldt.running.planning import announce, setting_records, settings_text, slurm_script
 from humboldt.running.run import run_study
 from humboldt.running.study import Study, plan
 from humboldt.settings import parse_assignments
-from humboldt.suites import suites
+from humboldt.suites import profile, suites
+from humboldt.suites.bench import QUICK
+from humboldt.suites.benched import answers_of, model_title, reference_scores
 
 UNSAVED = (
     "it was not saved again. Finished experiments and earlier checkpoints are kept; the training since the last "
@@ -185,21 +189,29 @@ def _planned(
 
 
 def demo_studies(out: Path) -> list[Study]:
-    """Plans the studies of `humboldt demo`: the demo request of every suite."""
-    parts = {name: suites.get(name).demo for name in suites.names()}
+    """Plans the studies of `humboldt demo`: the demo requests of every suite, in the order of the bench."""
+    parts = [(name, part) for name in suites.names() for part in suites.get(name).demo]
     return [
         plan(name, tasks=part.tasks, models=part.models, preset=part.preset, settings=part.settings, out=out)
-        for name, part in parts.items()
+        for name, part in parts
     ]
 
 
 def demo(out: Out = Path("demo-results")) -> None:
     """Run a small part of every suite, and write a page of it."""
-    studies = demo_studies(out)
+    studies, answers = demo_studies(out), []
     with resumable():
         for study in studies:
+            begun = time.monotonic()
             run_study(study, announces=True)
-    print("\n\n".join(study.table() for study in studies))
+            if study.request.preset == QUICK:
+                answers += study_answers(study, QUICK)
+                seconds = time.monotonic() - begun
+                print(profile.progress_line(answers[-1], model_title(answers[-1].model), seconds), file=sys.stderr)
+    print("\n\n".join(study.table() for study in studies if study.request.preset != QUICK))
+    if answers:
+        references = answers_of(reference_scores(), QUICK)
+        print("\n" + as_text(profile.tables(answers, references, model_title)))
     try:
         print(f"The same as a page, with figures: `{write_report(out)}`. Open it in a browser.", file=sys.stderr)
     except MissingExtra:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from humboldt.suites.experiments import Preset
+from humboldt.suites.experiments import Preset, Request
 
 PREFIX = "bench_"
 QUICK, STANDARD = f"{PREFIX}quick", f"{PREFIX}standard"
@@ -22,6 +22,16 @@ NO_DECAY: Mapping[str, Any] = MappingProxyType({"decay": "none"})
 
 #: Families that a bench preset runs if the user names no model.
 FAMILIES = tuple(f"family/{name}" for name in ("rnn", "gru", "lstm", "stack_rnn", "transformer"))
+
+
+#: The family that `humboldt demo` trains.
+DEMO_FAMILY = "family/lstm"
+
+
+def demo_part(*tasks: str) -> Request:
+    """Returns the part of a suite that `humboldt demo` shows: one family on some tasks of the quick bench preset, with
+    exactly its settings, so that references stand beside it."""
+    return Request(tasks, (DEMO_FAMILY,), QUICK)
 
 
 def bench_presets(

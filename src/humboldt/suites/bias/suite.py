@@ -6,6 +6,7 @@ from typing import Any
 from humboldt.core.identity import Evaluation, Member, Training
 from humboldt.languages import ProblemKind, tasks
 from humboldt.suites.base import AbstractSuite, distinct
+from humboldt.suites.bench import demo_part
 from humboldt.suites.bias import answer, figures, interchange, scoring, tables
 from humboldt.suites.bias.printed import FEWER_SEEDS, variation
 from humboldt.suites.bias.problem import RuleLearning, members_of
@@ -16,7 +17,6 @@ from humboldt.suites.experiments import (
     MemberScore,
     Probe,
     ReportedNumber,
-    Request,
     Resolved,
     ScoringInput,
     Variation,
@@ -41,7 +41,7 @@ class Bias(AbstractSuite, OffersData, OffersFiles):
     contenders = CONTENDERS
     printed_tasks = TASKS
     presets = PRESETS
-    demo = Request(("hierarchical_or_linear",), ("cnn_s2s", "transformer"))
+    demo = (demo_part("hierarchical_or_linear"),)
     headline = "fits"
     evaluation = ("preference", 1)
     needs = (WritesOutputs,)

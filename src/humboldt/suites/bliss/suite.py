@@ -11,6 +11,7 @@ from humboldt.languages.bliss.parts.own import OwnLanguage, bliss_task
 from humboldt.languages.formal.language import ContextFreeLanguage, RegularLanguage
 from humboldt.measures.bliss import sizes
 from humboldt.suites.base import AbstractSuite, distinct
+from humboldt.suites.bench import demo_part
 from humboldt.suites.bliss import answer, figures, files, interchange, scoring, tables
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.bliss.protocol import CONTENDERS, PRESETS, TASKS, Induction
@@ -34,7 +35,7 @@ class Bliss(AbstractSuite, OffersData, OffersFiles, OffersWrongStrings):
     contenders = CONTENDERS
     printed_tasks = TASKS
     presets = PRESETS
-    demo = Request(("an_bn",), ("lstm", "mdlrnn"))
+    demo = (demo_part("an_bn"), Request(("an_bn",), ("mdlrnn",)))  # a network that is found by search counts
     data_options = ("after", "format")
     headline = "largest_n"
     evaluation = ("criteria", 1)

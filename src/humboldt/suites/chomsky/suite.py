@@ -10,6 +10,7 @@ from humboldt.languages.formal.language import ContextFreeLanguage, RegularLangu
 from humboldt.measures.accuracy import VERSION
 from humboldt.suites import catalogue
 from humboldt.suites.base import AbstractSuite
+from humboldt.suites.bench import demo_part
 from humboldt.suites.capabilities import (
     Conformance,
     ExampleRequest,
@@ -27,7 +28,7 @@ from humboldt.suites.chomsky.problem import (
     training_lengths,
 )
 from humboldt.suites.chomsky.protocol import CONTENDERS, PRESETS, TASKS, LengthGeneralisation
-from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Request, Resolved, ScoringInput
+from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Resolved, ScoringInput
 from humboldt.suites.own_tasks import register_language
 from humboldt.suites.presentation import Presentation
 from humboldt.training.abilities import CountsRight
@@ -46,7 +47,7 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     contenders = CONTENDERS
     printed_tasks = TASKS
     presets = PRESETS
-    demo = Request(("parity_check", "reverse_string"), ("rnn", "stack_rnn"), settings={"steps": 2500})  # enough here
+    demo = (demo_part("parity_check", "reverse_string"),)
     headline = "score"
     evaluation = ("score", VERSION)
     needs = (CountsRight,)

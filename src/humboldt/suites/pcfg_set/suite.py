@@ -8,8 +8,9 @@ from humboldt.languages import ProblemKind
 from humboldt.measures.pcfg_set import VERSION
 from humboldt.suites import catalogue
 from humboldt.suites.base import AbstractSuite
+from humboldt.suites.bench import demo_part
 from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrongStrings, WrongString
-from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Request, Resolved, ScoringInput
+from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Resolved, ScoringInput
 from humboldt.suites.files import FileRequest, OffersFiles, OutsideInput
 from humboldt.suites.pcfg_set import answer, figures, files, interchange, records, scoring, tables
 from humboldt.suites.pcfg_set.looks import look
@@ -42,7 +43,7 @@ class PcfgSet(AbstractSuite, OffersData, OffersFiles, OffersWrongStrings):
     contenders = CONTENDERS
     printed_tasks = TASKS
     presets = PRESETS
-    demo = Request(("task_accuracy",), ("conv_s2s",))
+    demo = (demo_part("task_accuracy"),)
     headline = "sequence_accuracy"
     evaluation = ("accuracy", VERSION)
     needs = (WritesOutputs,)

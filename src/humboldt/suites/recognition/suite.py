@@ -28,7 +28,7 @@ class Recognition(AbstractSuite, OffersData, OffersWrongStrings):
     contenders = CONTENDERS
     printed_tasks = TASKS
     presets = PRESETS
-    demo = Request(("parity",), ("lstm",), settings={"epochs": 5})  # enough here
+    demo = (Request(("parity",), ("lstm",), settings={"epochs": 5}),)  # enough here
     headline = "test"
     evaluation = ("accuracy", scoring.VERSION)
     needs = (CountsRight,)

@@ -13,8 +13,9 @@ from humboldt.languages.syntax.parts.own import OwnPseudoLanguage, syntax_task
 from humboldt.languages.syntax.parts.splits import NAMES as SPLITS
 from humboldt.measures.accuracy import VERSION
 from humboldt.suites.base import AbstractSuite
+from humboldt.suites.bench import demo_part
 from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrongStrings, WrongString
-from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Request, Resolved, ScoringInput
+from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Resolved, ScoringInput
 from humboldt.suites.presentation import Presentation
 from humboldt.suites.reading import warn
 from humboldt.suites.syntax import answer, figures, interchange, scoring, tables
@@ -38,7 +39,7 @@ class Syntax(AbstractSuite, OffersData, OffersWrongStrings):
     others = OTHERS
     printed_tasks = TASKS
     presets = PRESETS
-    demo = Request(("nested_dependency",), ("lstm",))
+    demo = (demo_part("adj_n_np"),)
     headline = "validation"
     evaluation = ("accuracy", VERSION)
     needs = (CountsRight,)

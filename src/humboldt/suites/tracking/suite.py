@@ -28,7 +28,7 @@ class Tracking(AbstractSuite, OffersData, OffersWrongStrings):
     contenders = CONTENDERS
     printed_tasks = TASKS
     presets = PRESETS
-    demo = Request(("s3",), ("rnn",), settings={"steps": 1500})  # enough here
+    demo = (Request(("s3",), ("rnn",), settings={"steps": 1500}),)  # enough here
     headline = "symbols"
     evaluation = ("states", scoring.VERSION)
     needs = (CountsRight,)
