@@ -21,7 +21,7 @@ from humboldt import cli
 from humboldt.commands.run import demo_studies
 from humboldt.core.results import ScoredMember, State, TrainedMember
 from humboldt.settings import parse_assignments
-from humboldt.suites import suites
+from humboldt.suites import catalogue
 
 SETTINGS = {
     "steps": "1200",
@@ -431,7 +431,7 @@ def test_assignments():
 
 def test_the_demo_has_something_of_every_suite(tmp_path: Path):
     studies = demo_studies(tmp_path)
-    assert list(dict.fromkeys(study.suite.name for study in studies)) == suites.names()
+    assert list(dict.fromkeys(study.suite.name for study in studies)) == catalogue.suite_names()
     assert all(study.experiments for study in studies)
     # What is shown of the papers' suites has the settings of the bench, so that references stand beside it.
     assert len([study for study in studies if study.request.preset == "bench_quick"]) >= 5

@@ -34,7 +34,7 @@ from humboldt.running.planning import announce, setting_records, settings_text, 
 from humboldt.running.run import run_study
 from humboldt.running.study import Study, plan
 from humboldt.settings import parse_assignments
-from humboldt.suites import profile, suites
+from humboldt.suites import catalogue, profile, suites
 from humboldt.suites.bench import QUICK
 from humboldt.suites.benched import answers_of, model_title, reference_scores
 
@@ -189,8 +189,8 @@ def _planned(
 
 
 def demo_studies(out: Path) -> list[Study]:
-    """Plans the studies of `humboldt demo`: the demo requests of every suite, in the order of the bench."""
-    parts = [(name, part) for name in suites.names() for part in suites.get(name).demo]
+    """Plans the studies of `humboldt demo`: the demo requests of every suite."""
+    parts = [(name, part) for name in catalogue.suite_names() for part in suites.get(name).demo]
     return [
         plan(name, tasks=part.tasks, models=part.models, preset=part.preset, settings=part.settings, out=out)
         for name, part in parts

@@ -34,7 +34,7 @@ def collect(
 
     `records` are numbers whose members are not stored, by the file that they come from.
     """
-    names = list(suites.names())
+    names = catalogue.suite_names()
     strangers = dict.fromkeys(s.training.suite for s in results if s.training.suite not in suites)
     provenance: dict[str, dict[str, Any]] = {}
     seen: dict[str, dict[str, list[Seen]]] = {}

@@ -7,6 +7,7 @@ from humboldt.core.identity import Version
 from humboldt.errors import UsageError, unknown_name
 from humboldt.languages import tasks as registered_tasks
 from humboldt.registry import Entry
+from humboldt.suites import suites
 from humboldt.suites.experiments import Contender, Departure, Preset
 from humboldt.training.base import AbstractEngine, engines
 
@@ -60,6 +61,11 @@ def models(suite: "AbstractSuite") -> list[str]:
         if entry.name not in taken and suite.kind in getattr(entry.value, "problems", ())
     ]
     return [*suite.contenders, *others]
+
+
+def suite_names() -> list[str]:
+    """Returns the names of all suites in the order in which pages show them: that of the README, then by name."""
+    return sorted(suites.names(), key=lambda name: (suites.get(name).position, name))
 
 
 def contender(suite: "AbstractSuite", model: str) -> Contender:

@@ -41,6 +41,7 @@ class Bias(AbstractSuite, OffersData, OffersFiles):
     contenders = CONTENDERS
     printed_tasks = TASKS
     presets = PRESETS
+    position = 4
     demo = (demo_part("hierarchical_or_linear"),)
     headline = "fits"
     evaluation = ("preference", 1)

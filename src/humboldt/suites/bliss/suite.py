@@ -35,6 +35,7 @@ class Bliss(AbstractSuite, OffersData, OffersFiles, OffersWrongStrings):
     contenders = CONTENDERS
     printed_tasks = TASKS
     presets = PRESETS
+    position = 2
     demo = (demo_part("an_bn"), Request(("an_bn",), ("mdlrnn",)))  # a network that is found by search counts
     data_options = ("after", "format")
     headline = "largest_n"

@@ -47,6 +47,7 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     contenders = CONTENDERS
     printed_tasks = TASKS
     presets = PRESETS
+    position = 1
     demo = (demo_part("parity_check", "reverse_string"),)
     headline = "score"
     evaluation = ("score", VERSION)

@@ -43,6 +43,7 @@ class PcfgSet(AbstractSuite, OffersData, OffersFiles, OffersWrongStrings):
     contenders = CONTENDERS
     printed_tasks = TASKS
     presets = PRESETS
+    position = 3
     demo = (demo_part("task_accuracy"),)
     headline = "sequence_accuracy"
     evaluation = ("accuracy", VERSION)

@@ -28,6 +28,7 @@ class Recognition(AbstractSuite, OffersData, OffersWrongStrings):
     contenders = CONTENDERS
     printed_tasks = TASKS
     presets = PRESETS
+    position = 7
     demo = (Request(("parity",), ("lstm",), settings={"epochs": 5}),)  # enough here
     headline = "test"
     evaluation = ("accuracy", scoring.VERSION)

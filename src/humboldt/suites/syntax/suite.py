@@ -39,6 +39,7 @@ class Syntax(AbstractSuite, OffersData, OffersWrongStrings):
     others = OTHERS
     printed_tasks = TASKS
     presets = PRESETS
+    position = 5
     demo = (demo_part("adj_n_np"),)
     headline = "validation"
     evaluation = ("accuracy", VERSION)

@@ -28,6 +28,7 @@ class Tracking(AbstractSuite, OffersData, OffersWrongStrings):
     contenders = CONTENDERS
     printed_tasks = TASKS
     presets = PRESETS
+    position = 6
     demo = (Request(("s3",), ("rnn",), settings={"steps": 1500}),)  # enough here
     headline = "symbols"
     evaluation = ("states", scoring.VERSION)
