@@ -6,6 +6,7 @@ from humboldt.core.results import Result, Scores
 from humboldt.suites.answers import LEARNT, TaskAnswer, reported, value_or_floor
 
 CHANCE = 0.5
+NOT_FLOORS = ("category_bag_quadratic",)  # products of the counts of categories
 
 
 def answers(scores: Sequence[Scores]) -> list[TaskAnswer]:
@@ -33,6 +34,12 @@ def _answer(task: str, scores: Sequence[Scores]) -> TaskAnswer:
 
 
 def best_shortcut(results: Sequence[Result]) -> float:
-    """Returns the best accuracy of a shortcut on the long strings; it is stored with at least one member."""
+    """Returns the best accuracy of a linear shortcut on the long strings: from length, ends, neighbours or counts of
+    symbols or of their categories. It is stored with at least one member.
+
+    Products of the counts of categories are not among them: they reach 98% and more on three of the four languages, so
+    that hardly any model could be above them, and they can tell that two counts are equal, as a network must.
+    """
     audits = [result.detail["shortcuts"]["out_of_dist"] for result in results if "shortcuts" in result.detail]
-    return max((accuracy for audit in audits for accuracy in audit.values()), default=CHANCE)
+    linear = [accuracy for audit in audits for name, accuracy in audit.items() if name not in NOT_FLOORS]
+    return max(linear, default=CHANCE)
