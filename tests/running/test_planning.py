@@ -175,3 +175,19 @@ def test_more_experiments_than_slurm_has_tasks_share_them(
     ]
     ids = [experiment.id for experiment in study.experiments]
     assert [[one for one in ids if one in line] for line in found] == [[ids[0], ids[2]], [ids[1]]]
+
+
+@pytest.mark.parametrize(
+    ("suite", "recipe"),
+    [
+        ("syntax", "family/gru is trained with optimiser adamw, learning_rates 0.001."),
+        ("chomsky", "family/gru is trained with optimiser adam, learning_rates 0.0001, 0.0003, 0.0005."),
+    ],
+)
+def test_the_recipe_of_a_model_that_the_paper_does_not_have_is_named(
+    suite: str, recipe: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    announce(humboldt.plan(suite, models="family/gru", preset="paper", out=tmp_path), estimate="none")
+    assert recipe in " ".join(capsys.readouterr().err.split())
+    announce(humboldt.plan(suite, models="lstm", preset="paper", out=tmp_path), estimate="none")
+    assert "is trained with" not in capsys.readouterr().err

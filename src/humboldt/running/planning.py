@@ -73,6 +73,8 @@ def announce(
     _say(f"{study.suite.name}, preset {study.request.preset}: {experiments}, {counted(total, 'member')} in all.")
     if different := study.departures():
         _say(_wrapped(different))
+    if recipes := _recipes_of_other_models(study):
+        _say(_wrapped(recipes))
     if not missing:
         _say(f"Everything is already finished in `{study.out}`. There is nothing to do.")
         return plan
@@ -91,6 +93,19 @@ def announce(
     for (i, _), seconds in zip(pending, estimates, strict=True):
         taken[i] += seconds
     return [Planned(each.experiment, each.missing, seconds) for each, seconds in zip(plan, taken, strict=True)]
+
+
+def _recipes_of_other_models(study: Study) -> str:
+    """Returns a sentence about the optimiser and the learning rates of models that are not the paper's."""
+    recipes: dict[str, dict[str, None]] = {}
+    for experiment in study.experiments:
+        model, objects = experiment.training.model, resolved(experiment)
+        if model in study.suite.contenders or objects.contender.engine not in catalogue.OPEN_ENGINES:
+            continue
+        rates = words(getattr(objects.protocol, "learning_rates", ()) or "none")
+        recipe = f"optimiser {getattr(objects.protocol, 'optimiser', 'adam')}, learning_rates {rates}"
+        recipes.setdefault(model, {})[recipe] = None
+    return " ".join(f"{model} is trained with {'; or '.join(found)}." for model, found in recipes.items())
 
 
 def _say_roads(study: Study, pending: Sequence[Experiment]) -> None:
