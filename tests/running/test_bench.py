@@ -1,16 +1,19 @@
 """The bench: names, sizes, plans, and answers found by identity. Nothing is trained here."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
 import humboldt
+from humboldt.commands.merge import merge_
 from humboldt.core.results import Result, Scores, State
 from humboldt.errors import UsageError
 from humboldt.running import bench
 from humboldt.running.budgets import size_for, size_of
 from humboldt.running.references import add_references
-from humboldt.suites import benched, catalogue, suites
+from humboldt.storage.exports import as_lines, exported
+from humboldt.suites import benched, catalogue, profile, suites
 from humboldt.suites.answers import Progress
 from humboldt.suites.bench import BUDGETS, FAMILIES, QUICK, RECIPE, STANDARD
 from humboldt.suites.resolving import is_current, resolved
@@ -124,3 +127,21 @@ def test_references_that_ship_are_of_current_versions():
 
 def test_default_families_exist():
     assert {name.removeprefix("family/") for name in FAMILIES} <= set(benched.families())
+
+
+def test_reported_results_are_a_row_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    planned = bench.plan_bench("rnn", suites=["chomsky"], seeds=2)
+    theirs = bench.plan_bench("gru", suites=["chomsky"], seeds=2, out=tmp_path / "mine")
+    lines = [exported(scores, format=1, headline="score") for scores in made(theirs, 0.97)]
+    (tmp_path / "gru.jsonl").write_text(as_lines(lines))
+    merge_([tmp_path / "gru.jsonl"], out=tmp_path / "mine")
+    assert "14 reported members" in capsys.readouterr().err
+    mine = dataclasses.replace(planned, out=tmp_path / "mine")
+    (answers,) = mine.references()
+    assert (answers.model, answers.source) == ("family/gru", "reported, not re-run")
+    table = profile.overview(benched.answers_of(made(planned, 0.5), QUICK), mine.references(), str)
+    assert [row[:2] for row in table.texts] == [("family/rnn", "this bench"), ("family/gru", "reported, not re-run")]
+    (tmp_path / "broken.jsonl").write_text('{"training": {}}\n')
+    with pytest.raises(UsageError, match=r"line 1 is not an exported training"):
+        merge_([tmp_path / "broken.jsonl"], out=tmp_path / "other")
+    assert not (tmp_path / "other").exists()

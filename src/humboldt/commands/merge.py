@@ -8,15 +8,27 @@ import typer
 
 from humboldt.commands.options import folder
 from humboldt.report.words import counted
+from humboldt.storage.exports import add_reported
 from humboldt.storage.merging import merge
-from humboldt.suites.reading import warn
+from humboldt.suites.reading import upgrade, warn
 
 
 def merge_(
-    folders: Annotated[list[Path], typer.Argument(help="Folders with results.", metavar="DIR...")],
+    folders: Annotated[
+        list[Path],
+        typer.Argument(help="Folders with results, or files that `archive` wrote: reported results.", metavar="DIR..."),
+    ],
     out: Annotated[Path, typer.Option("--out", help="Folder for the joined results.", parser=folder, metavar="DIR")],
 ) -> None:
-    """Join the results and kept weights of several folders. If two folders disagree, nothing is merged."""
-    done = merge(folders, out, warn=warn)
-    added = f"{counted(done.members, 'member')} and {counted(done.weights, 'file')} of weights"
-    print(f"Added to `{out}`: {added}.", file=sys.stderr)
+    """Join the results and kept weights of several folders. If two folders disagree, nothing is merged.
+
+    The members in a file of `humboldt archive` are kept apart: a bench shows them as reported, not re-run.
+    """
+    files = [path for path in folders if path.suffix == ".jsonl"]
+    if stores := [path for path in folders if path not in files]:
+        done = merge(stores, out, warn=warn)
+        added = f"{counted(done.members, 'member')} and {counted(done.weights, 'file')} of weights"
+        print(f"Added to `{out}`: {added}.", file=sys.stderr)
+    for path in files:
+        members = counted(add_reported(path, out, upgrade), "reported member")
+        print(f"Added to `{out}`: {members} of `{path}`.", file=sys.stderr)

@@ -18,7 +18,7 @@ from humboldt.storage.exports import as_lines, exported, read_records
 from humboldt.storage.output import write_file
 from humboldt.suites import suites
 from humboldt.suites.cells import cells_of, sort_results
-from humboldt.suites.reading import stored, warn
+from humboldt.suites.reading import reported, stored, warn
 
 SUPERSEDED = ", superseded"  # ends the heading of figures of results of earlier versions
 INSIDE = 4  # default number of saved members that a page shows
@@ -53,7 +53,7 @@ def write_report(folder: Path, output: Path | None = None, *, inside: int = INSI
     results = stored(folder, warn=damage.append)
     for sentence in damage:
         warn(sentence)
-    page = collect(results, shlex.quote(str(folder)), read_records(folder))
+    page = collect(results, shlex.quote(str(folder)), read_records(folder), reported(folder))
     members, remarks = look_inside(folder, inside)
     write(html(page, members, remarks, damage), path)
     return path

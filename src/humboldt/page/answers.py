@@ -17,8 +17,9 @@ ABOUT = (
 )
 
 
-def answers_of(results: Sequence[Scores], folder: str) -> list[Answers]:
-    """Returns the answers under each bench preset that there are results of, with the references beside them."""
+def answers_of(results: Sequence[Scores], folder: str, reported: Sequence[Scores] = ()) -> list[Answers]:
+    """Returns the answers under each bench preset that there are results of, with the references beside them, and with
+    results that somebody reported."""
     parts = []
     for preset in BUDGETS:
         own = benched.answers_of(results, preset)
@@ -26,6 +27,7 @@ def answers_of(results: Sequence[Scores], folder: str) -> list[Answers]:
             continue
         mine = {(each.suite, each.model) for each in own}
         theirs = benched.answers_of(benched.reference_scores(), preset)
+        theirs += benched.answers_of(reported, preset, source=benched.REPORTED)
         beside = [each for each in theirs if (each.suite, each.model) not in mine]
         short, titles = preset.removeprefix(PREFIX), benched.model_title
         parts.append(

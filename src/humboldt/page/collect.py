@@ -28,11 +28,15 @@ SUPERSEDED = "an earlier version of the task, model or measure: shown apart, nev
 
 
 def collect(
-    results: Sequence[Scores], folder: str, records: Sequence[tuple[str, Sequence[Mapping[str, Any]]]] = ()
+    results: Sequence[Scores],
+    folder: str,
+    records: Sequence[tuple[str, Sequence[Mapping[str, Any]]]] = (),
+    reported: Sequence[Scores] = (),
 ) -> Page:
     """Returns the content of the page. Suites without results are included, with the command for a first run.
 
-    `records` are numbers whose members are not stored, by the file that they come from.
+    `records` are numbers whose members are not stored, by the file that they come from. `reported` are results of a
+    bench that somebody else has made.
     """
     names = catalogue.suite_names()
     strangers = dict.fromkeys(s.training.suite for s in results if s.training.suite not in suites)
@@ -100,7 +104,7 @@ def collect(
         columns=tuple(names),
         overview=tuple((family, tuple(tuple(by_suite.get(n, ())) for n in names)) for family, by_suite in seen.items()),
         sections=tuple(sections),
-        answers=tuple(answers_of(results, folder)),
+        answers=tuple(answers_of(results, folder, reported)),
         provenance=provenance,
         summary=summary,
     )

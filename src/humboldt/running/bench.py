@@ -22,7 +22,16 @@ from humboldt.running.study import Study, plan
 from humboldt.suites import catalogue, plans, profile, resolving, suites
 from humboldt.suites.answers import SELECTION_SEEDS, ModelAnswers, ModelCost
 from humboldt.suites.bench import BUDGETS, PREFIX
-from humboldt.suites.benched import FAMILY, answers_of, benched_suites, families, model_title, reference_scores
+from humboldt.suites.benched import (
+    FAMILY,
+    REPORTED,
+    answers_of,
+    benched_suites,
+    families,
+    model_title,
+    reference_scores,
+)
+from humboldt.suites.reading import reported
 
 
 @dataclass(frozen=True)
@@ -70,9 +79,13 @@ class Bench:
         return ModelCost(model=model, parameters=count, counts_all=True, seconds=seconds)
 
     def references(self) -> list[ModelAnswers]:
-        """Returns the answers of the references to the same suites. A study with changed settings has no references."""
+        """Returns the answers of the references to the same suites, and those that somebody reported. A study with
+        changed settings has no references."""
         same = [study.suite.name for study in self.studies if not study.request.settings]
-        return answers_of(reference_scores(), self.preset, suite_names=same) if same else []
+        if not same:
+            return []
+        theirs = answers_of(reported(self.out), self.preset, suite_names=same, source=REPORTED)
+        return [*answers_of(reference_scores(), self.preset, suite_names=same), *theirs]
 
     @property
     def suite_names(self) -> tuple[str, ...]:

@@ -19,9 +19,11 @@ from humboldt.core.identity import Evaluation, Training
 from humboldt.core.results import Result, Scores, State
 from humboldt.errors import UsageError
 from humboldt.storage.databases import BadCell, number
+from humboldt.storage.output import write_file
 from humboldt.storage.store import Upgrade, Written
 
 INDEX = "exports.json"
+REPORTED = "reported"  # the folder in a store for members that somebody else exported
 DIGITS = 6  # of measures and details: enough for every table and picture
 CURVES = ("training", "accuracy_per_length", "outputs")  # needed only by figures: exported with the best member
 SHARED = ("shortcuts", "parameters")  # details that are equal for all members of a training: exported with the first
@@ -93,13 +95,30 @@ def read_members(folder: Path, upgrade: Upgrade) -> list[Scores]:
     return [scores_of(entry, upgrade, where) for where, entry in _entries(folder)]
 
 
+def add_reported(path: Path, out: Path, upgrade: Upgrade) -> int:
+    """Copies a file of exported members into a store, apart from its own results. Returns the number of members."""
+    count = sum(len(scores_of(entry, upgrade, where).results) for where, entry in _lines(path))
+    write_file(out / REPORTED / path.name, _text(path), makes_folder=True)
+    return count
+
+
+def read_reported(folder: Path, upgrade: Upgrade) -> list[Scores]:
+    """Reads the members in a store that somebody else exported, upgraded to current settings."""
+    paths = sorted((folder / REPORTED).glob("*.jsonl"))
+    return [scores_of(entry, upgrade, where) for path in paths for where, entry in _lines(path)]
+
+
 def _entries(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for path in _listed(folder, "members"):
-        for place, line in enumerate(_text(path).splitlines(), 1):
-            try:
-                yield f"{path}, line {place}", json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise UsageError(f"`{path}`, line {place} is not JSON: {error}. Restore the file.") from error
+        yield from _lines(path)
+
+
+def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for place, line in enumerate(_text(path).splitlines(), 1):
+        try:
+            yield f"{path}, line {place}", json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"`{path}`, line {place} is not JSON: {error}. Restore the file.") from error
 
 
 def scores_of(entry: Mapping[str, Any], upgrade: Upgrade, where: str) -> Scores:

@@ -147,13 +147,15 @@ def value_or_floor(result: Result, measure: str, floor: float) -> float:
 
 @dataclass(frozen=True)
 class ModelAnswers:
-    """The answers of one model to one suite under a bench preset, and the results that they were made from."""
+    """The answers of one model to one suite under a bench preset, and the results that they were made from. `source`
+    says who made these, if it was neither this bench nor the references."""
 
     suite: str
     model: str
     preset: str
     tasks: tuple[TaskAnswer, ...]
     scores: tuple[Scores, ...] = field(default=(), repr=False)
+    source: str = ""
 
     @property
     def has_preferences(self) -> bool:

@@ -16,6 +16,7 @@ from humboldt.suites.bench import QUICK
 from humboldt.suites.reading import upgrade
 
 FAMILY = "family/"
+REPORTED = "reported, not re-run"
 ORDER = ("bias", "syntax", "pcfg_set", "bliss", "chomsky")  # the quickest first, as answers are printed
 
 
@@ -44,7 +45,12 @@ def benched_suites() -> list[str]:
 
 
 def answers_of(
-    results: Sequence[Scores], preset: str, *, models: Sequence[str] = (), suite_names: Sequence[str] = ()
+    results: Sequence[Scores],
+    preset: str,
+    *,
+    models: Sequence[str] = (),
+    suite_names: Sequence[str] = (),
+    source: str = "",
 ) -> list[ModelAnswers]:
     """Returns the answers in some results under a bench preset, for each suite and model.
 
@@ -60,7 +66,7 @@ def answers_of(
             fitting = list(_under_preset(suite, model, preset, of_suite))
             if fitting and suite.presentation.answers is not None:
                 tasks = tuple(suite.presentation.answers(fitting))
-                found.append(ModelAnswers(name, model, preset, tasks, tuple(fitting)))
+                found.append(ModelAnswers(name, model, preset, tasks, tuple(fitting), source))
     return found
 
 

@@ -44,7 +44,7 @@ def overview(
     rows: dict[tuple[str, str], dict[str, str]] = {}
     for source, group in ((OWN, answers), (REFERENCE, references)):
         for each in group:
-            rows.setdefault((each.model, source), {})[each.suite] = headline(each)
+            rows.setdefault((each.model, each.source or source), {})[each.suite] = headline(each)
     lines = tuple(
         (titles(model), source, *(texts.get(suite, TableCell()) for suite in columns))
         for (model, source), texts in rows.items()

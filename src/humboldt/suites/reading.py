@@ -11,7 +11,7 @@ from humboldt.errors import HumboldtError, unknown_name
 from humboldt.models.own import remember
 from humboldt.report.tables import Record, Table, TableCell
 from humboldt.report.words import printable
-from humboldt.storage.exports import is_export, read_members
+from humboldt.storage.exports import is_export, read_members, read_reported
 from humboldt.storage.store import Store, Written, as_written
 from humboldt.suites import catalogue, own_tasks, resolving, suites
 from humboldt.suites.base import AbstractSuite
@@ -42,10 +42,22 @@ def stored(folder: Path, suite: str | None = None, warn: Callable[[str], None] =
         results = store.scores(suite)
         for remark in store.remarks:
             warn(remark)
+    _make_known(results)
+    return results
+
+
+def reported(folder: Path) -> list[Scores]:
+    """Reads the results in a folder that somebody else has reported: exported members that `humboldt merge` added."""
+    results = read_reported(folder, upgrade)
+    _make_known(results)
+    return results
+
+
+def _make_known(results: Sequence[Scores]) -> None:
+    """Registers the models and tasks of users' files that results are of."""
     of_known_suites = [scores.training for scores in results if scores.training.suite in suites]
     own_tasks.remember(of_known_suites)
     remember((training, suites.get(training.suite).kind) for training in of_known_suites)
-    return results
 
 
 def chosen(
