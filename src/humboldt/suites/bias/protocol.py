@@ -164,7 +164,7 @@ PRESETS = MappingProxyType(
             },
             quick_of_tasks={
                 "count_or_memorization": {"l": 20},
-                "add_or_multiply": {"l": 5},
+                "add_or_multiply": {"l": 20},
                 "composition_or_memorization": {"M": 36},
             },
             quick_tasks=TASKS[:4],

@@ -202,7 +202,7 @@ PRESETS = MappingProxyType(
             quick={
                 **NO_DECAY,
                 **{"size": 6000, "letters": 60, "deepest": 3, "naturalised": False, "most_functions": 2},
-                **{"synonym_share": 0.005, "rates": (0.02,), "epochs": 10, "batch_size": 32, "buckets": 2, "seeds": 3},
+                **{"synonym_share": 0.005, "rates": (0.02,), "epochs": 30, "batch_size": 32, "buckets": 2, "seeds": 3},
                 **{"learning_rates": (3e-3,), "warm_up": 100, "longest_output": 32, "loss_per": "token"},
                 **{"function_items": 0, "longer_items": 0},
             },

@@ -40,7 +40,7 @@ class Syntax(AbstractSuite, OffersData, OffersWrongStrings):
     printed_tasks = TASKS
     presets = PRESETS
     position = 5
-    demo = (demo_part("adj_n_np"),)
+    demo = (demo_part("nested_dependency"),)
     headline = "validation"
     evaluation = ("accuracy", VERSION)
     needs = (CountsRight,)
