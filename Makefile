@@ -9,7 +9,7 @@ EVERYTHING = .venv/everything
 DOCUMENTED = .venv/documented
 PIP = PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo report test test-extras slow lint docs clean
+.PHONY: demo report test test-extras slow coverage lint docs clean
 
 demo: $(INSTALLED)
 	$(BIN)/humboldt demo --out demo-results
@@ -25,6 +25,9 @@ test-extras: $(EVERYTHING)
 
 slow: $(INSTALLED)
 	$(BIN)/pytest -m slow
+
+coverage: $(EVERYTHING)  # which lines no test runs, in the terminal and in build/coverage; extras included
+	$(BIN)/pytest -m 'not slow' -n 2 --dist loadfile --cov --cov-report term --cov-report html:build/coverage
 
 lint: $(EVERYTHING)
 	$(BIN)/ruff check .
