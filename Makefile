@@ -5,9 +5,11 @@ BIN = .venv/bin
 INSTALLED = .venv/installed
 # With PyTorch, Ray and a driver for browsers, which only `lint` and `test-extras` need.
 EVERYTHING = .venv/everything
+# With the generator of the site, which only `docs` needs.
+DOCUMENTED = .venv/documented
 PIP = PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo report test test-extras slow lint clean
+.PHONY: demo report test test-extras slow coverage lint docs clean
 
 demo: $(INSTALLED)
 	$(BIN)/humboldt demo --out demo-results
@@ -24,10 +26,16 @@ test-extras: $(EVERYTHING)
 slow: $(INSTALLED)
 	$(BIN)/pytest -m slow
 
+coverage: $(EVERYTHING)  # which lines no test runs, in the terminal and in build/coverage; extras included
+	$(BIN)/pytest -m 'not slow' -n 2 --dist loadfile --cov --cov-report term --cov-report html:build/coverage
+
 lint: $(EVERYTHING)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
+
+docs: $(DOCUMENTED)  # the site, in build/site
+	$(BIN)/python docs/site.py
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -38,5 +46,9 @@ $(EVERYTHING): $(INSTALLED)
 	$(PIP) '.[zoo,report,dev,dev-extras]'
 	touch $(EVERYTHING)
 
+$(DOCUMENTED): $(INSTALLED)
+	$(PIP) '.[zoo,report,dev,docs]'
+	touch $(DOCUMENTED)
+
 clean:
-	rm -rf .venv
+	rm -rf .venv build

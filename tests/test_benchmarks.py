@@ -15,13 +15,13 @@ def _text(page: str) -> str:
 
 
 def _row_of(record: str) -> list[str]:
-    """The row of the README whose link leads to this record."""
-    (row,) = [row for rows in tables(ROOT / "README.md") for row in rows if record in row[-1]]
+    """The row of the page on speed whose link leads to this record."""
+    (row,) = [row for rows in tables(ROOT / "docs/speed.md") for row in rows if record in row[-1]]
     return row
 
 
 def test_the_ratios_to_the_released_code_are_those_of_the_records():
-    (table,) = [rows for rows in tables(ROOT / "README.md") if rows[0][0] == "RNN"]
+    (table,) = [rows for rows in tables(ROOT / "docs/speed.md") if rows[0][0] == "RNN"]
     assert [row[0].partition(",")[0] for row in table] == list(NAMES)
     for title, ratio, link in table:
         name, _, memory = title.partition(", ")
@@ -130,7 +130,8 @@ def test_ensembles_on_an_accelerator_are_as_fast_as_the_record_says():
         speeds.setdefault(one["model"], []).append(f"{one['model_steps_per_second']:,.0f}")
     for model, title in (("rnn", "RNN"), ("lstm", "LSTM"), ("stack_rnn", "Stack-RNN")):
         assert f"| {title} | {' | '.join(speeds[model])} |" in _text("benchmarks/README.md")
-        (row,) = [line for line in (ROOT / "README.md").read_text("utf-8").splitlines() if f"| 30 {title}s, " in line]
+        lines = (ROOT / "docs/speed.md").read_text(encoding="utf-8").splitlines()
+        (row,) = [line for line in lines if f"| 30 {title}s, " in line]
         assert f"| {' / '.join(speeds[model])}" in row
 
 

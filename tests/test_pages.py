@@ -1,14 +1,13 @@
-"""The pages for readers: what they show in Python runs, and the reference is that of the docstrings."""
+"""The pages for readers: what they show in Python runs."""
 
 import ast
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from kept_support import fill
-from pages import PAGES, ROOT, blocks, script
+from pages import PAGES, ROOT, blocks
 
 import humboldt
 from humboldt.suites import suites
@@ -96,22 +95,3 @@ def test_python_blocks_run(page: Path, folder: Path):
     for block in blocks(page):
         if block.kind == "python" and not block.needs:
             run_statements(block.text, names)
-
-
-def test_the_reference_is_that_of_the_docstrings():
-    reference = script("docs/api.py")
-    assert reference.PAGE.read_text(encoding="utf-8") == reference.page(), "Run `python docs/api.py`."
-
-
-def test_every_public_name_is_documented():
-    reference = script("docs/api.py")
-    page = reference.PAGE.read_text(encoding="utf-8")
-    assert {name for name in vars(humboldt) if _is_public(name)} == set(reference.public_names(humboldt))
-    sections = re.split(r"^### ", page, flags=re.MULTILINE)[1:]
-    for section in sections:
-        assert re.sub(r"```.*?```", "", section.partition("\n")[2], flags=re.DOTALL).strip(), section
-
-
-def _is_public(name: str) -> bool:
-    value: Any | Callable[..., Any] = getattr(humboldt, name)
-    return not name.startswith("_") and not isinstance(value, type(humboldt))

@@ -21,7 +21,7 @@ def shape(text: str, title: str) -> list[list[str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("suite", "page"), [("chomsky", "README.md"), ("syntax", "docs/syntax.md")])
+@pytest.mark.parametrize(("suite", "page"), [("chomsky", "docs/start.md"), ("syntax", "docs/syntax.md")])
 def test_quick_prints_what_its_page_shows(suite: str, page: str, tmp_path: Path):
     shown = shape((ROOT / page).read_text(), f"{suite}, quick")
     assert len(shown) > 8 and "number*" in shown[1]
@@ -41,7 +41,7 @@ def test_quick_learns_single_functions_and_more_than_copying(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("suite", "page", "count"),
-    [("chomsky", "README.md", 15), ("syntax", "docs/syntax.md", 8)],
+    [("chomsky", "docs/start.md", 15), ("syntax", "docs/syntax.md", 8)],
     ids=["chomsky", "syntax"],
 )
 def test_the_table_on_the_page_is_that_of_the_record(suite: str, page: str, count: int):

@@ -1,4 +1,4 @@
-"""What README.md shows is so: its pictures and its table come from records, its lines of Python run."""
+"""What README.md and the page on reproduction show is so: pictures come from records, the lines of Python run."""
 
 import json
 import re
@@ -11,15 +11,23 @@ from pages import ROOT, load
 
 import humboldt
 from humboldt import cli
+from humboldt.suites import suites
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PICTURES = re.findall(r"!\[.+?\]\((docs/pictures/\w+\.svg)\)", README)
+REPRODUCED = (ROOT / "docs/reproduced.md").read_text(encoding="utf-8")
+PICTURES = [f"docs/{place}" for place in re.findall(r"!\[.+?\]\((pictures/\w+\.svg)\)", REPRODUCED)]
 MAKE = [shlex.split(line)[1:] for line in (ROOT / "docs/pictures/make.sh").read_text().splitlines() if "$PLOT " in line]
 
 
-def test_every_suite_has_a_picture_and_every_picture_a_command():
-    assert [Path(picture).stem for picture in PICTURES] == re.findall(r"^\| \[`(\w+)`\]", README, re.MULTILINE)
+def test_every_suite_is_in_the_table():
+    assert sorted(re.findall(r"^\| \[`(\w+)`\]", README, re.MULTILINE)) == sorted(suites.names())
+
+
+def test_every_paper_with_records_has_a_picture_and_every_picture_a_command():
+    measured = {one.suite for one in humboldt.reproduced(ROOT / "reproductions") if one.measured}
+    assert sorted(Path(picture).stem for picture in PICTURES) == sorted(measured)
     assert sorted(arguments[-1] for arguments in MAKE) == sorted(PICTURES)
+    assert set(re.findall(r"!\[.+?\]\((.+?)\)", README)) <= set(PICTURES)
 
 
 # The largest two take seconds, and are drawn by the same code.
@@ -40,7 +48,7 @@ def test_pictures_are_those_of_the_records(arguments: list[str], tmp_path: Path,
 
 
 def test_what_is_said_below_the_pictures_is_in_the_records():
-    text = " ".join(README.split())
+    text = " ".join(REPRODUCED.split())
     lines = [json.loads(line) for line in (ROOT / "reproductions/pcfg_set/members.jsonl").read_text().splitlines()]
     (members,) = [
         line["results"]
@@ -62,15 +70,21 @@ def test_what_is_said_below_the_pictures_is_in_the_records():
 
 def test_the_lines_of_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.chdir(tmp_path)
-    first, *others = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    (first,) = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
     assert len([line for line in first.splitlines() if line.strip()]) <= 10
     exec(first, {})
     printed = capsys.readouterr().out
     assert "regular  parity_check      50   50.0  100.0*" in printed and "['b'] (5, 64)" in printed
     assert "counts:\n  score 1.0000" in printed
-    for block in others:
-        exec(block, {"humboldt": humboldt})
 
 
 def test_the_wheel_has_the_name_that_is_installed():
-    assert f"humboldt-{humboldt.__version__}-py3-none-any.whl" in README
+    assert f"humboldt-{humboldt.__version__}-py3-none-any.whl" in (ROOT / "docs/start.md").read_text(encoding="utf-8")
+
+
+def test_the_first_screen_says_what_it_is_how_to_install_it_and_one_command():
+    """Within 40 lines: three lines to install, one command."""
+    screen = "\n".join(README.splitlines()[:40])
+    install, command = re.findall(r"^```\n(.*?)^```", screen, re.MULTILINE | re.DOTALL)
+    assert len(install.splitlines()) == 3 and command.startswith("humboldt bench ") and len(command.splitlines()) == 1
+    assert len(README.splitlines()) <= 155

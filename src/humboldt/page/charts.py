@@ -197,15 +197,19 @@ def _printed(alt: Any, figure: Figure, names: Sequence[Any]) -> list[Any]:
     base = base.transform_calculate(place_in_group=f"({order} : 0)")
     offset = alt.XOffset("place_in_group:Q", scale=alt.Scale(domain=[-0.6, max(len(names), 1) - 0.4]))
     tips = [alt.Tooltip(f"{figure.colour}:N", title=figure.colour_title), alt.Tooltip("published:Q", title="paper")]
-    return [
-        base.mark_tick(thickness=2, size=14, orient="horizontal", opacity=0.9).encode(
-            x=_axis(alt, "x", figure),
-            y=alt.Y("published:Q"),
-            xOffset=offset,
-            opacity=_lit(alt, figure, 0.9, 0.05),
-            tooltip=tips,
-        )
-    ]
+    common = {"x": _axis(alt, "x", figure), "xOffset": offset, "opacity": _lit(alt, figure, 1.0, 0.05), "tooltip": tips}
+    return _paper(alt, base, common, size=20)  # wider than the members of a model
+
+
+def _paper(alt: Any, base: Any, common: Mapping[str, Any], **more: Any) -> list[Any]:
+    """Returns dark ticks with a light edge at the paper's numbers, visible on any mark, and their legend."""
+    scale = alt.Scale(domain=["paper"], range=["#222222"])
+    legend = alt.Legend(title=None, symbolType="stroke", symbolSize=200)
+    named = alt.Stroke("source:N", scale=scale, legend=legend)
+    base, y = base.transform_calculate(source="'paper'"), alt.Y("published:Q")
+    under = base.mark_tick(thickness=3, orient="horizontal", color="white", **more)
+    tick = base.mark_tick(thickness=1, orient="horizontal", color="#222222", strokeWidth=0.5, **more)
+    return [under.encode(**common, y=y), tick.encode(**common, y=y, stroke=named)]
 
 
 def _bars(alt: Any, figure: Figure) -> list[Any]:
@@ -220,8 +224,8 @@ def _bars(alt: Any, figure: Figure) -> list[Any]:
         whisker = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5)
         layers.append(whisker.encode(**common, y="low:Q", y2="high:Q", opacity=_lit(alt, figure, 0.8, 0.05)))
     if any("published" in row for row in figure.rows):
-        tick = base.transform_filter("isValid(datum.published)").mark_tick(thickness=2, orient="horizontal")
-        layers.append(tick.encode(**common, y="published:Q", opacity=_lit(alt, figure, 0.9, 0.05), tooltip=tips))
+        printed = base.transform_filter("isValid(datum.published)")
+        layers += _paper(alt, printed, {**common, "opacity": _lit(alt, figure, 1.0, 0.05), "tooltip": tips})
     return layers
 
 
