@@ -173,7 +173,7 @@ def job(module: type, steps: int = 8, cores: int = 2, members: int = 3, **recipe
     one = job_of("chomsky", "parity_check", registered(module), learning_rates=(1e-2,), **TINY)
     several = tuple(replace(one.members[0], seed=i, learning_rate=10.0 ** -(i + 1)) for i in range(members))
     changed: Recipe = replace(one.recipe, steps=steps, **recipe)
-    return replace(one, members=several, recipe=changed, cores=cores)
+    return replace(one, members=several, recipe=changed, cores=cores, road="processes" if cores > 1 else "in_turn")
 
 
 def train(job: Job, folder: Path, sink: AbstractSink | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""The engine that trains PyTorch modules, in several processes or one after the other."""
+"""The engine that trains PyTorch modules: as one, as CUDA graphs, in several processes, or one after the other."""
 
 import os
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ SAMPLE_STEPS = 5  # of training, for an estimate
 
 
 class TorchEngine(AbstractEngine):
-    """Trains members in several processes on a CPU, one after the other elsewhere."""
+    """Trains members by the fastest road that their module allows; see `humboldt.training.pytorch.roads`."""
 
     models = modules
     abilities = frozenset({CountsRight, GivesProbabilities, WritesOutputs, ReadsSymbols, HasNetwork})
@@ -64,21 +64,19 @@ class TorchEngine(AbstractEngine):
         return ModulePredictor(modules, training.caller)
 
     def road(self, job: Job) -> str | None:
-        from humboldt.training.pytorch.parallel import num_workers
+        from humboldt.training.pytorch.roads import choose
 
         if len(job.members) < 2:
             return None
-        count = num_workers(_training(job))
-        if count < 2:
-            return f"{job.model.title}: members are trained in turn."
-        return f"{job.model.title}: members are trained in {count} processes, one core each, if a trial allows it."
+        training = _training(job)
+        return choose(training).told(training)
 
     def takes_turns(self) -> bool:
         return True
 
     def sample(self, job: Job) -> tuple[AbstractPredictor, float]:
-        from humboldt.training.pytorch.parallel import num_workers
         from humboldt.training.pytorch.predictor import ModulePredictor
+        from humboldt.training.pytorch.roads import choose
 
         training, steps = _training(job), job.recipe.steps
 
@@ -88,7 +86,7 @@ class TorchEngine(AbstractEngine):
         timed = min(SAMPLE_STEPS, steps)
         seconds = training.seconds_per_step(timed) / mean_size(range(timed))
         seconds *= mean_size(range(0, steps, max(1, steps // 8))) * steps * len(job.members)
-        seconds /= num_workers(training)
+        seconds /= choose(training).gain
         fresh = [training.fresh(member).module for member in job.members]
         return ModulePredictor(fresh, training.caller), seconds
 
@@ -148,7 +146,7 @@ def _training(job: Job) -> "Training":
             concatenates = not takes_told(make(False))
     caller = Caller(model.title, problem, device, concatenates=concatenates)
     return Training(
-        lambda: make(concatenates), job.members, job.recipe, caller, compiled=model.compile, cores=job.cores
+        lambda: make(concatenates), job.members, job.recipe, caller, compiled=model.compile, cores=job.cores, road=job.road
     )
 
 

@@ -61,7 +61,10 @@ class Caller:
 
     def tensor(self, array: np.ndarray) -> Tensor:
         """Returns an array as a tensor on the device; 32-bit integers become 64-bit."""
-        tensor = torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+        tensor = torch.from_numpy(np.ascontiguousarray(array))
+        if self.device.type == "cuda":  # from pinned memory, the device does not wait for it
+            tensor = tensor.pin_memory()
+        tensor = tensor.to(self.device, non_blocking=self.device.type == "cuda")
         return tensor.long() if tensor.dtype == torch.int32 else tensor
 
     def told(self, targets: Tensor) -> Tensor | None:
