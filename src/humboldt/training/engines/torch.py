@@ -48,10 +48,11 @@ class TorchEngine(AbstractEngine):
 
         def milestone(step: int, modules: list[Any]) -> Any:
             assert look is not None
-            return look(step, ModulePredictor(modules, training.caller))
+            return look(step, ModulePredictor(modules, training.caller, stacked=training.taken == "stacked"))
 
         trained = training.train(checkpoints, sink, milestone if look else None)
-        return TorchTrained(trained, ModulePredictor(trained.modules, training.caller))
+        predictor = ModulePredictor(trained.modules, training.caller, stacked=training.taken == "stacked")
+        return TorchTrained(trained, predictor)
 
     def restore(self, job: Job, weights: Sequence[Arrays]) -> AbstractPredictor:
         from humboldt.training.pytorch.learner import load_weights
@@ -61,7 +62,8 @@ class TorchEngine(AbstractEngine):
         modules = [training.fresh(member).module for member in job.members]
         for module, arrays in zip(modules, weights, strict=True):
             load_weights(module, dict(arrays))
-        return ModulePredictor(modules, training.caller)
+        is_accelerated = training.caller.device.type != "cpu" and job.road == "auto"
+        return ModulePredictor(modules, training.caller, stacked=is_accelerated or job.road == "stacked")
 
     def road(self, job: Job) -> str | None:
         from humboldt.training.pytorch.roads import choose
@@ -86,9 +88,10 @@ class TorchEngine(AbstractEngine):
         timed = min(SAMPLE_STEPS, steps)
         seconds = training.seconds_per_step(timed) / mean_size(range(timed))
         seconds *= mean_size(range(0, steps, max(1, steps // 8))) * steps * len(job.members)
-        seconds /= choose(training).gain
+        choice = choose(training)
         fresh = [training.fresh(member).module for member in job.members]
-        return ModulePredictor(fresh, training.caller), seconds
+        predictor = ModulePredictor(fresh, training.caller, stacked=choice.road == "stacked")
+        return predictor, seconds / choice.gain
 
     def trial(self, job: Job) -> AbstractTrial:
         from humboldt.training.pytorch.train import Trial
@@ -146,7 +149,13 @@ def _training(job: Job) -> "Training":
             concatenates = not takes_told(make(False))
     caller = Caller(model.title, problem, device, concatenates=concatenates)
     return Training(
-        lambda: make(concatenates), job.members, job.recipe, caller, compiled=model.compile, cores=job.cores, road=job.road
+        lambda: make(concatenates),
+        job.members,
+        job.recipe,
+        caller,
+        compiled=model.compile,
+        cores=job.cores,
+        road=job.road,
     )
 
 

@@ -15,9 +15,9 @@ from torch import Tensor, nn
 
 from humboldt.languages import Batch
 from humboldt.training.base import MemberRecipe, Recipe
-from humboldt.training.pytorch.calling import own_threads
+from humboldt.training.pytorch.calling import Examples, own_threads
 from humboldt.training.pytorch.learner import Learner, own_random, random_state, set_random_state
-from humboldt.training.pytorch.steps import Examples, learning_rate_factor, loss_of
+from humboldt.training.pytorch.steps import learning_rate_factor, loss_of
 
 if TYPE_CHECKING:
     from humboldt.training.pytorch.train import Training
@@ -185,10 +185,9 @@ class Graphed:
             norm = nn.utils.get_total_norm(gradients)
             is_new = ~(loss.isfinite() & norm.isfinite()) & (self.diverged_at < 0)
             self.diverged_at.copy_(torch.where(is_new, self.first + self.place[0], self.diverged_at))
-            if clip is not None and clip > 0:
-                torch._foreach_mul_(gradients, torch.where(norm >= clip, clip / norm, 1.0))
+            scale = 1.0 if clip is None or clip <= 0 else torch.where(norm >= clip, clip / norm, 1.0)
             for parameter, gradient in zip(self.parameters, gradients, strict=True):
-                parameter.grad = gradient
+                parameter.grad = gradient * scale
             self.rate.copy_(self.rates.index_select(0, self.place)[0])
             optimiser: Any = self.optimiser
             optimiser.found_inf = (self.diverged_at >= 0).float()

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 from humboldt.errors import HumboldtError, RunError
-from humboldt.training.pytorch.steps import Examples
+from humboldt.training.pytorch.calling import Examples
 
 if TYPE_CHECKING:
     from humboldt.training.pytorch.train import Training

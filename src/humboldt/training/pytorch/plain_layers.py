@@ -191,15 +191,15 @@ class PlainLayers(TorchFunctionMode):
             **{name: partial(_cell, cell) for name, cell in _CELLS.items()},
             F.dropout: self._dropout,
             torch.dropout: self._dropout,
-            torch._pack_padded_sequence: pack,
-            torch._pad_packed_sequence: unpack,
+            _VF._pack_padded_sequence: pack,
+            _VF._pad_packed_sequence: unpack,
         }
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         del types
-        form = self._forms.get(func, func)
+        form: Any = self._forms.get(func, func)
         return form(*args, **(kwargs or {}))
 
     def _recurrent(self, cell: Cell, x: Tensor, *more: Any) -> tuple[Tensor, ...]:

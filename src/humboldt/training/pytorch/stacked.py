@@ -18,10 +18,10 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from humboldt.languages import Batch
 from humboldt.training.base import Recipe
-from humboldt.training.pytorch.calling import own_threads
+from humboldt.training.pytorch.calling import Examples, own_threads
 from humboldt.training.pytorch.learner import Learner, own_random, random_state, set_random_state
 from humboldt.training.pytorch.plain_layers import Dropped, Observed, PlainLayers
-from humboldt.training.pytorch.steps import Examples, learning_rate_factor, loss_of
+from humboldt.training.pytorch.steps import learning_rate_factor, loss_of
 
 if TYPE_CHECKING:
     from humboldt.training.pytorch.train import Training

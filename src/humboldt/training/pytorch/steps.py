@@ -2,23 +2,13 @@
 
 import contextlib
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from humboldt.training.base import MemberRecipe, Recipe, Schedule
-from humboldt.training.pytorch.calling import Caller
-
-
-class Examples(NamedTuple):
-    """A batch on the device; see `humboldt.languages.Batch`."""
-
-    tokens: Tensor
-    mask: Tensor
-    targets: Tensor
-    target_mask: Tensor
-    weight: Tensor
+from humboldt.training.pytorch.calling import Caller, Examples
 
 
 def optimiser_for(recipe: Recipe, member: MemberRecipe, module: nn.Module) -> torch.optim.Optimizer:
@@ -69,8 +59,7 @@ def batch_loss(logits: Tensor, batch: Examples, reduction: str) -> tuple[Tensor,
 def loss_of(caller: Caller, module: nn.Module, recipe: Recipe, batch: Examples) -> tuple[Tensor, Tensor]:
     """Returns loss and share of correct symbols of a module for a batch, in the precision of the recipe."""
     with _precision(recipe, caller.device):
-        told = caller.told(batch.targets)
-        logits = caller.logits(module, batch.tokens, batch.mask, told, batch.target_mask)
+        logits = caller.of_examples(module, batch)
     return batch_loss(logits, batch, recipe.loss)
 
 

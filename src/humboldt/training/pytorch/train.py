@@ -21,11 +21,11 @@ from humboldt.storage.checkpoints import Checkpoints
 from humboldt.training.base import MemberRecipe, Milestone, Recipe, Road
 from humboldt.training.checks import AbstractTrial, answers
 from humboldt.training.loop import MEMBERS, AbstractStepper, Loop, Losses, Weights
-from humboldt.training.pytorch.calling import Caller, own_threads
+from humboldt.training.pytorch.calling import Caller, Examples, own_threads
 from humboldt.training.pytorch.learner import Learner, own_random, random_state, set_random_state
 from humboldt.training.pytorch.parallel import Task, WorkerLost, Workers, differs, num_workers
 from humboldt.training.pytorch.roads import ROAD, TOGETHER, Program, choose, program_of, refusal
-from humboldt.training.pytorch.steps import Examples, batch_loss, learning_rate_factor, optimiser_for, train_step
+from humboldt.training.pytorch.steps import batch_loss, learning_rate_factor, optimiser_for, train_step
 from humboldt.training.spans import SPAN_STEPS, Call, History
 
 STEPS_TIMED = 5  # of a module that is checked
@@ -54,6 +54,7 @@ class Training:
     ) -> None:
         self.make, self.members, self.recipe, self.caller, self.compiled = make, members, recipe, caller, compiled
         self.cores, self.road = cores, road
+        self.taken: Road = "in_turn"  # the road of the members, once they are trained
         self.problem = caller.problem
 
     def fresh(self, member: MemberRecipe) -> Learner:
@@ -97,11 +98,15 @@ class Training:
                 return ModuleStepper(self, sink)
             road = TOGETHER[int(saved[0])]
             is_left = self.road not in ("auto", road)
-            return Together(self, sink, "in_turn" if is_left else road, int(saved[1]))
+            self.taken = "in_turn" if is_left else road
+            return Together(self, sink, self.taken, int(saved[1]))
         choice = choose(self)
+        self.taken = choice.road
         for sentence in choice.refusals:
             sink.send(Warned(sentence))
-        return ModuleStepper(self, sink) if choice.call_steps is None else Together(self, sink, choice.road, choice.call_steps)
+        if choice.call_steps is None:
+            return ModuleStepper(self, sink)
+        return Together(self, sink, choice.road, choice.call_steps)
 
     def try_out(self, module: nn.Module, sink: AbstractSink) -> None:
         """Warns if padding changes outputs; raises if any other check fails."""
@@ -178,7 +183,7 @@ class Members(AbstractStepper):
     def data(self, first: int, last: int) -> list[Batch]:
         return self.training.batches(first, last)
 
-    def close(self) -> None:  # noqa: B027  most have nothing to end
+    def close(self) -> None:
         """Ends what was started for the training."""
 
     def in_turn(self, number: int, first: int, data: Sequence[Batch], rate: float) -> np.ndarray:
@@ -305,7 +310,8 @@ class Together(Members):
 
     def __init__(self, training: Training, sink: AbstractSink, road: Road, call_steps: int) -> None:
         super().__init__(training, sink)
-        self.group_size, self.call_steps, self.road = self.num_members, call_steps, road
+        self.group_size, self.call_steps = self.num_members, call_steps
+        self.road: Road = road
         self._program: Program | None = None
 
     def begin(self) -> None:
