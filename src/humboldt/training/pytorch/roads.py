@@ -6,12 +6,15 @@ compares three steps by a fast road with three plain ones. If they differ or rai
 the next road is tried; if the fast road is not faster, it is not taken.
 """
 
+import os
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
+from torch import nn
+from torch.utils import _pytree as pytree
 
 from humboldt.errors import HumboldtError
 from humboldt.languages import Batch
@@ -31,14 +34,14 @@ WORDS: dict[Road, str] = {"stacked": "stacked as one module", "graphs": "trained
 
 REASONS = {  # parts of PyTorch's messages, and what they mean for a user
     "data-dependent control flow": "its control flow depends on values of tensors",
-    "escaped from inside a function being vmapped": "it keeps tensors after a call, or computes some a second time "
-    "(`torch.utils.checkpoint`)",
+    "escaped from inside a function being vmapped": "it computes tensors a second time (`torch.utils.checkpoint`)",
     "called random operation": "it draws random numbers other than those of dropout",
     "autograd.Function": "its custom autograd function has no batching rule (`generate_vmap_rule`)",
 }
 MEMBERS_EACH = 2  # on a CPU, stacking is tried for more than this number of members for each process
-SLOW_STEP = 0.03  # seconds of a plain step on a CPU, above which stacking cannot save time
+SLOW_STEP = 0.02  # seconds of a plain step on a CPU, above which stacking cannot save time
 MARGIN = 1.25  # how much faster than the next road a fast one must be, since its rounding differs
+OF_PYTORCH = {*vars(nn.Module()), "_flat_weights", "_flat_weight_refs"}  # attributes that PyTorch itself manages
 CALL_SECONDS = 5.0  # of a call, during which training cannot be stopped
 TOLERANCE, HALF_TOLERANCE = 1e-3, 0.05  # of losses, in single and in half precision
 CHANGE_TOLERANCE = 0.1  # of the norm of the weights' changes
@@ -136,9 +139,11 @@ class _Plain:
             before = _weights(learner)
             examples = [training._examples(batch, number) for batch in self.batches]
             losses = training._span(learner, number, 0, examples[:TRIAL_STEPS])
-            begin = time.perf_counter()
+            kept = _attributes(learner.module)
+            begin = _now(training)
             losses += training._span(learner, number, TRIAL_STEPS, examples[TRIAL_STEPS:])
-            self.seconds = (time.perf_counter() - begin) / TRIAL_STEPS  # the first steps are slower
+            self.seconds = (_now(training) - begin) / TRIAL_STEPS  # the first steps are slower
+            self.kept = _changed(kept, _attributes(learner.module))
             self.losses.append([loss for loss, _ in losses])
             self.changes.append(_weights(learner) - before)
 
@@ -147,6 +152,8 @@ class _Plain:
         but the learners. Returns the seconds of one step of all members; raises an exception if the results differ.
         """
         training = self.training
+        if self.kept is not None:
+            raise Differs(f"it keeps something after a call that is not in its `state_dict` (`{self.kept}`)")
         learners = [training.fresh(member) for member in training.members]
         before, rates = [_weights(learners[number]) for number in self.members], np.ones(len(learners))
         halves = (0, self.batches[:TRIAL_STEPS]), (TRIAL_STEPS, self.batches[TRIAL_STEPS:])
@@ -157,9 +164,9 @@ class _Plain:
             losses.append(program.advance(learners, first, batches, rates)[0])
             if first:
                 self._compare(np.concatenate(losses, 1), learners, before)
-                begin = time.perf_counter()
+                begin = _now(training)
                 program.advance(learners, first, batches, rates)  # its first steps are slower
-                return (time.perf_counter() - begin) / TRIAL_STEPS
+                return (_now(training) - begin) / TRIAL_STEPS
         raise AssertionError
 
     def _compare(self, losses: np.ndarray, learners: Sequence[Learner], before: Sequence[torch.Tensor]) -> None:
@@ -172,6 +179,28 @@ class _Plain:
             difference, size = (change - self.changes[place]).norm(), self.changes[place].norm()
             if not bool(difference <= CHANGE_TOLERANCE * size + 1e-12):
                 raise Differs("its weights change in another way than in plain steps")
+
+
+def _now(training: "Training") -> float:
+    """Returns the time in seconds; on a CPU that of the processor, so that other work on it does not decide."""
+    is_one_thread = training.caller.device.type == "cpu" and not os.environ.get("OMP_NUM_THREADS")
+    return time.thread_time() if is_one_thread else time.perf_counter()
+
+
+def _attributes(module: nn.Module) -> dict[str, list[Any]]:
+    """Returns numbers, texts and tensors (by identity) among the attributes of a module and its parts."""
+    found = {}
+    for prefix, part in module.named_modules():
+        for name, value in vars(part).items():
+            if name not in OF_PYTORCH and name != "training":
+                leaves = [id(x) if isinstance(x, torch.Tensor) else x for x in pytree.tree_leaves(value)]
+                found[f"{prefix}.{name}".lstrip(".")] = [x for x in leaves if isinstance(x, bool | int | float | str)]
+    return found
+
+
+def _changed(before: dict[str, list[Any]], after: dict[str, list[Any]]) -> str | None:
+    """Returns the name of an attribute that has changed."""
+    return next((name for name, value in after.items() if before.get(name) != value), None)
 
 
 def _weights(learner: Learner) -> torch.Tensor:
