@@ -366,7 +366,7 @@ def test_a_road_is_an_option_of_a_run_and_not_of_its_identity(tmp_path: Path):
     assert not study.pending() and not [text for text in events if "cannot be stacked" in text]
     assert not humboldt.plan("chomsky", **options, out=tmp_path).pending()
     with pytest.raises(UsageError, match="road"):
-        humboldt.run("chomsky", **options, out=tmp_path, **{"road": "fast"})
+        humboldt.run("chomsky", **{**options, "out": tmp_path, "road": "fast"})
 
 
 class EncoderDecoder(nn.Module):

@@ -24,7 +24,7 @@ from humboldt.training.loop import MEMBERS, AbstractStepper, Loop, Losses, Weigh
 from humboldt.training.pytorch.calling import Caller, Examples, own_threads
 from humboldt.training.pytorch.learner import Learner, own_random, random_state, set_random_state
 from humboldt.training.pytorch.parallel import Task, WorkerLost, Workers, differs, num_workers
-from humboldt.training.pytorch.roads import ROAD, TOGETHER, Program, choose, program_of, refusal
+from humboldt.training.pytorch.roads import ROAD, TOGETHER, choose, program_of, refusal
 from humboldt.training.pytorch.steps import batch_loss, learning_rate_factor, optimiser_for, train_step
 from humboldt.training.spans import SPAN_STEPS, Call, History
 
@@ -312,11 +312,7 @@ class Together(Members):
         super().__init__(training, sink)
         self.group_size, self.call_steps = self.num_members, call_steps
         self.road: Road = road
-        self._program: Program | None = None
-
-    def begin(self) -> None:
-        super().begin()
-        self._program = program_of(self.road, self.training)
+        self._program = program_of(road, training)
 
     def advance(self, call: Call, data: list[Batch], rates: np.ndarray) -> Losses:
         if self._program is not None:
