@@ -13,7 +13,9 @@ from extras_support import LM_EVAL, ROOT, TORCH, environment_upon, install
 
 # `make test` collects this folder without PyTorch, which these files import at the top.
 collect_ignore = (
-    [] if importlib.util.find_spec("torch") else ["test_torch.py", "test_torch_causal.py", "test_torch_parallel.py"]
+    []
+    if importlib.util.find_spec("torch")
+    else ["test_torch.py", "test_torch_causal.py", "test_torch_parallel.py", "test_torch_roads.py"]
 )
 
 

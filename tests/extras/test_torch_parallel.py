@@ -1,7 +1,6 @@
 """Members in several processes: the same bits as one after the other, and modules that do not allow it."""
 
 import os
-import random
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +9,22 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import nn
-from torch.utils.checkpoint import checkpoint
+from torch_modules import (
+    BatchNorm,
+    Buffers,
+    Checkpointed,
+    CountsCalls,
+    CustomGradient,
+    DataDependent,
+    Dropping,
+    Half,
+    InPlace,
+    Lazy,
+    OwnRandom,
+    Plain,
+    PythonRandom,
+    TiedWeights,
+)
 from torch_support import LSTM, Telling, job_of, registered
 
 from humboldt.core.events import AbstractSink, Event, Progress
@@ -21,140 +34,6 @@ from humboldt.training.base import Job, Milestone, Recipe, Schedule, engines
 from humboldt.training.pytorch import parallel
 
 pytestmark = pytest.mark.extras
-
-
-class Plain(nn.Module):
-    """A small recurrent network; others differ from it in one thing."""
-
-    def __init__(self, input_size: int, output_size: int) -> None:
-        super().__init__()
-        self.embedding, self.gru, self.readout = nn.Embedding(input_size, 6), nn.GRU(6, 6), nn.Linear(6, output_size)
-
-    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        return self.readout(self.between(self.gru(self.embedding(tokens).transpose(0, 1))[0].transpose(0, 1)))
-
-    def between(self, x: torch.Tensor) -> torch.Tensor:
-        return x
-
-
-class Dropping(Plain):
-    def between(self, x: torch.Tensor) -> torch.Tensor:
-        return nn.functional.dropout(x, 0.3, self.training)
-
-
-class BatchNorm(Plain):
-    def __init__(self, input_size: int, output_size: int) -> None:
-        super().__init__(input_size, output_size)
-        self.norm = nn.BatchNorm1d(6)
-
-    def between(self, x: torch.Tensor) -> torch.Tensor:
-        return self.norm(x.transpose(1, 2)).transpose(1, 2)
-
-
-class Buffers(Plain):
-    """Keeps a mean of what it has seen, as part of its state."""
-
-    mean: torch.Tensor
-
-    def __init__(self, input_size: int, output_size: int) -> None:
-        super().__init__(input_size, output_size)
-        self.register_buffer("mean", torch.zeros(6))
-
-    def between(self, x: torch.Tensor) -> torch.Tensor:
-        if self.training:
-            self.mean = 0.9 * self.mean + 0.1 * x.detach().mean((0, 1))
-        return x - self.mean
-
-
-class TiedWeights(Plain):
-    """Reads and writes with the same vectors."""
-
-    def __init__(self, input_size: int, output_size: int) -> None:
-        super().__init__(input_size, input_size)
-        self.readout.weight = self.embedding.weight
-        self.output_size = output_size
-
-    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        return super().forward(tokens)[..., : self.output_size]
-
-
-class Checkpointed(Plain):
-    def between(self, x: torch.Tensor) -> torch.Tensor:
-        dropped: Any = checkpoint(lambda y: nn.functional.dropout(y.tanh(), 0.2, self.training), x, use_reentrant=False)
-        return dropped
-
-
-class InPlace(Plain):
-    def between(self, x: torch.Tensor) -> torch.Tensor:
-        return (2 * x).clamp_(-0.5, 0.5).add_(0.1)
-
-
-class DataDependent(Plain):
-    def between(self, x: torch.Tensor) -> torch.Tensor:
-        return x * 2 if x.sum() > 0 else x.tanh()
-
-
-class Straight(torch.autograd.Function):
-    """Rounds; the gradient passes unchanged."""
-
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
-        del ctx
-        return (8 * x).round() / 8
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: torch.Tensor) -> torch.Tensor:
-        del ctx
-        return gradients[0]
-
-
-class CustomGradient(Plain):
-    def between(self, x: torch.Tensor) -> torch.Tensor:
-        rounded: Any = Straight.apply(x)
-        return rounded
-
-
-class OwnRandom(Plain):
-    def __init__(self, input_size: int, output_size: int) -> None:
-        super().__init__(input_size, output_size)
-        self.generator = torch.Generator().manual_seed(0)
-
-    def between(self, x: torch.Tensor) -> torch.Tensor:
-        return x + 0.1 * torch.randn(x.shape, generator=self.generator) if self.training else x
-
-
-class PythonRandom(Plain):
-    def between(self, x: torch.Tensor) -> torch.Tensor:
-        return x * random.random() if self.training else x
-
-
-class Half(Plain):
-    """Parameters of the readout in half precision."""
-
-    def __init__(self, input_size: int, output_size: int) -> None:
-        super().__init__(input_size, output_size)
-        self.readout.bfloat16()
-
-    def between(self, x: torch.Tensor) -> torch.Tensor:
-        return x.bfloat16()
-
-
-class CountsCalls(Plain):
-    """Changes with every call, and does not tell."""
-
-    def __init__(self, input_size: int, output_size: int) -> None:
-        super().__init__(input_size, output_size)
-        self.calls = 0
-
-    def between(self, x: torch.Tensor) -> torch.Tensor:
-        self.calls += self.training
-        return x * (1 + 0.1 * (self.calls % 5))
-
-
-class Lazy(Plain):
-    def __init__(self, input_size: int, output_size: int) -> None:
-        super().__init__(input_size, output_size)
-        self.readout = nn.LazyLinear(output_size)
 
 
 PARALLEL = [Plain, LSTM, Dropping, BatchNorm, Buffers, TiedWeights, Checkpointed, InPlace, DataDependent]
@@ -173,7 +52,7 @@ def job(module: type, steps: int = 8, cores: int = 2, members: int = 3, **recipe
     one = job_of("chomsky", "parity_check", registered(module), learning_rates=(1e-2,), **TINY)
     several = tuple(replace(one.members[0], seed=i, learning_rate=10.0 ** -(i + 1)) for i in range(members))
     changed: Recipe = replace(one.recipe, steps=steps, **recipe)
-    return replace(one, members=several, recipe=changed, cores=cores)
+    return replace(one, members=several, recipe=changed, cores=cores, road="processes" if cores > 1 else "in_turn")
 
 
 def train(job: Job, folder: Path, sink: AbstractSink | None = None) -> Any:

@@ -65,6 +65,16 @@ class Kept(StrEnum):
     NONE = "none"
 
 
+class RoadName(StrEnum):
+    """See `humboldt.training.base.Road`."""
+
+    AUTO = "auto"
+    STACKED = "stacked"
+    GRAPHS = "graphs"
+    PROCESSES = "processes"
+    IN_TURN = "in_turn"
+
+
 def plan_(
     suite: SuiteName,
     task: TaskNames = [],  # noqa: B006
@@ -127,6 +137,9 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the plan and the estimated time, then exit.")
     ] = False,
+    road: Annotated[
+        RoadName, typer.Option(help="PyTorch: how members are trained; auto takes the fastest way that a trial allows.")
+    ] = RoadName.AUTO,
     ray: Annotated[
         str | None,
         typer.Option(
@@ -146,7 +159,7 @@ def run(
         return
     executor = None if ray is None else Ray(None if ray == "local" else ray, cores=cores or 1, gpus=gpus or 0)
     with resumable():
-        run_study(study, save_every=save_every, keep=keep.value, executor=executor, announces=True)
+        run_study(study, save_every=save_every, keep=keep.value, executor=executor, road=road.value, announces=True)
     _print_saved(study)
     print(study.table())
 

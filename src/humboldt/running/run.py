@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from humboldt.arguments import checked_arguments, choice, either, flag, function, instance, optional, seconds
 from humboldt.core.events import AbstractSink, Event
@@ -14,12 +14,14 @@ from humboldt.running.progress import Shown
 from humboldt.running.progress import progress as shown
 from humboldt.running.study import Study, plan
 from humboldt.suites.experiments import Experiment
+from humboldt.training.base import Road
 
 RUN_ARGUMENTS = {
     "progress": either(flag, function),
     "save_every": seconds,
     "keep": choice("best", "all", "none"),
     "executor": optional(instance(AbstractExecutor, "an executor")),
+    "road": choice(*get_args(Road)),
 }
 
 
@@ -31,6 +33,7 @@ def run(
     save_every: float = 30.0,
     keep: Keep = "best",
     executor: AbstractExecutor | None = None,
+    road: Road = "auto",
     **options: Any,
 ) -> Study:
     """Plans a study, runs its missing work, and returns it. Takes the arguments of `plan`.
@@ -42,6 +45,8 @@ def run(
     - `save_every`: seconds between checkpoints; more if saving would take a tenth of the time.
     - `keep`: the trained members to save.
     - `executor`: runs the experiments; in this process if it is `None`.
+    - `road`: how the members of PyTorch modules are trained: the fastest way that a trial allows, as one module
+      (`stacked`), as CUDA `graphs`, in `processes`, or `in_turn`. Results depend on it only in rounding.
 
     ```python
     study = humboldt.run("chomsky", tasks=["parity_check"], models=["rnn"], preset="quick", out="results")
@@ -49,7 +54,8 @@ def run(
     print(study.table())
     ```
     """
-    return run_study(plan(suite, **options), progress=progress, save_every=save_every, keep=keep, executor=executor)
+    study = plan(suite, **options)
+    return run_study(study, progress=progress, save_every=save_every, keep=keep, executor=executor, road=road)
 
 
 @checked_arguments(study=instance(Study, "a study, as `plan` returns it"), **RUN_ARGUMENTS)
@@ -60,6 +66,7 @@ def run_study(
     save_every: float = 30.0,
     keep: Keep = "best",
     executor: AbstractExecutor | None = None,
+    road: Road = "auto",
     announces: bool = False,
 ) -> Study:
     """Runs the missing work of a study; see `run`. `announces`: whether the plan is printed on stderr first."""
@@ -78,7 +85,7 @@ def run_study(
                 return Shown(experiment.name, view, should_stop)
             return _Forwarded(experiment.name, progress if callable(progress) else None, should_stop)
 
-        study.run(sink, save_seconds=save_every, keep=keep, executor=executor)
+        study.run(sink, save_seconds=save_every, keep=keep, executor=executor, road=road)
     return study
 
 

@@ -27,6 +27,10 @@ Precision = Literal["float32", "bfloat16", "bfloat16_products"]
 Weights and loss stay in single precision."""
 
 
+Road = Literal["auto", "stacked", "graphs", "processes", "in_turn"]
+"""How PyTorch modules of several members are trained: as one module, as CUDA graphs, in processes, or in turn."""
+
+
 @dataclass(frozen=True)
 class Schedule:
     """A factor on every member's learning rate: linear from `start` to 1 over `warm_up` steps, then according to
@@ -193,7 +197,8 @@ class Job:
     """The input of an engine: one training. `model` is the object with the model's settings.
 
     `milestone(step, predictor)` is called at the problem's milestones. `cores` is the number of cores that the job
-    may use; `None` means all of its process. No result depends on it.
+    may use; `None` means all of its process. No result depends on it. `road`: how the members of PyTorch modules are
+    trained; results depend on it only in rounding.
     """
 
     model: Any
@@ -202,6 +207,7 @@ class Job:
     members: tuple[MemberRecipe, ...]
     milestone: Callable[[int, AbstractPredictor], Milestone] | None = None
     cores: int | None = None
+    road: Road = "auto"
 
 
 @dataclass(frozen=True)

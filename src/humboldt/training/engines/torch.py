@@ -1,4 +1,4 @@
-"""The engine that trains PyTorch modules, in several processes or one after the other."""
+"""The engine that trains PyTorch modules: as one, as CUDA graphs, in several processes, or one after the other."""
 
 import os
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ SAMPLE_STEPS = 5  # of training, for an estimate
 
 
 class TorchEngine(AbstractEngine):
-    """Trains members in several processes on a CPU, one after the other elsewhere."""
+    """Trains members by the fastest road that their module allows; see `humboldt.training.pytorch.roads`."""
 
     models = modules
     abilities = frozenset({CountsRight, GivesProbabilities, WritesOutputs, ReadsSymbols, HasNetwork})
@@ -48,10 +48,11 @@ class TorchEngine(AbstractEngine):
 
         def milestone(step: int, modules: list[Any]) -> Any:
             assert look is not None
-            return look(step, ModulePredictor(modules, training.caller))
+            return look(step, ModulePredictor(modules, training.caller, stacked=training.taken == "stacked"))
 
         trained = training.train(checkpoints, sink, milestone if look else None)
-        return TorchTrained(trained, ModulePredictor(trained.modules, training.caller))
+        predictor = ModulePredictor(trained.modules, training.caller, stacked=training.taken == "stacked")
+        return TorchTrained(trained, predictor)
 
     def restore(self, job: Job, weights: Sequence[Arrays]) -> AbstractPredictor:
         from humboldt.training.pytorch.learner import load_weights
@@ -61,24 +62,23 @@ class TorchEngine(AbstractEngine):
         modules = [training.fresh(member).module for member in job.members]
         for module, arrays in zip(modules, weights, strict=True):
             load_weights(module, dict(arrays))
-        return ModulePredictor(modules, training.caller)
+        is_accelerated = training.caller.device.type != "cpu" and job.road == "auto"
+        return ModulePredictor(modules, training.caller, stacked=is_accelerated or job.road == "stacked")
 
     def road(self, job: Job) -> str | None:
-        from humboldt.training.pytorch.parallel import num_workers
+        from humboldt.training.pytorch.roads import choose
 
         if len(job.members) < 2:
             return None
-        count = num_workers(_training(job))
-        if count < 2:
-            return f"{job.model.title}: members are trained in turn."
-        return f"{job.model.title}: members are trained in {count} processes, one core each, if a trial allows it."
+        training = _training(job)
+        return choose(training).told(training)
 
     def takes_turns(self) -> bool:
         return True
 
     def sample(self, job: Job) -> tuple[AbstractPredictor, float]:
-        from humboldt.training.pytorch.parallel import num_workers
         from humboldt.training.pytorch.predictor import ModulePredictor
+        from humboldt.training.pytorch.roads import choose
 
         training, steps = _training(job), job.recipe.steps
 
@@ -88,9 +88,10 @@ class TorchEngine(AbstractEngine):
         timed = min(SAMPLE_STEPS, steps)
         seconds = training.seconds_per_step(timed) / mean_size(range(timed))
         seconds *= mean_size(range(0, steps, max(1, steps // 8))) * steps * len(job.members)
-        seconds /= num_workers(training)
+        choice = choose(training)
         fresh = [training.fresh(member).module for member in job.members]
-        return ModulePredictor(fresh, training.caller), seconds
+        predictor = ModulePredictor(fresh, training.caller, stacked=choice.road == "stacked")
+        return predictor, seconds / choice.gain
 
     def trial(self, job: Job) -> AbstractTrial:
         from humboldt.training.pytorch.train import Trial
@@ -148,7 +149,13 @@ def _training(job: Job) -> "Training":
             concatenates = not takes_told(make(False))
     caller = Caller(model.title, problem, device, concatenates=concatenates)
     return Training(
-        lambda: make(concatenates), job.members, job.recipe, caller, compiled=model.compile, cores=job.cores
+        lambda: make(concatenates),
+        job.members,
+        job.recipe,
+        caller,
+        compiled=model.compile,
+        cores=job.cores,
+        road=job.road,
     )
 
 

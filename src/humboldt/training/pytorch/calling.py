@@ -17,7 +17,7 @@ import contextlib
 import inspect
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -48,6 +48,16 @@ def own_threads(device: torch.device) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
+class Examples(NamedTuple):
+    """A batch on the device; see `humboldt.languages.Batch`."""
+
+    tokens: Tensor
+    mask: Tensor
+    targets: Tensor
+    target_mask: Tensor
+    weight: Tensor
+
+
 class Caller:
     """Calls modules of one class on the batches of one problem.
 
@@ -61,7 +71,10 @@ class Caller:
 
     def tensor(self, array: np.ndarray) -> Tensor:
         """Returns an array as a tensor on the device; 32-bit integers become 64-bit."""
-        tensor = torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
+        tensor = torch.from_numpy(np.ascontiguousarray(array))
+        if self.device.type == "cuda":  # from pinned memory, the device does not wait for it
+            tensor = tensor.pin_memory()
+        tensor = tensor.to(self.device, non_blocking=self.device.type == "cuda")
         return tensor.long() if tensor.dtype == torch.int32 else tensor
 
     def told(self, targets: Tensor) -> Tensor | None:
@@ -134,11 +147,13 @@ class Caller:
             raise RunError(f"{self.name}: forward returned {logits.dtype}. Return logits, which are floating point.")
         return logits.float()
 
+    def of_examples(self, module: nn.Module, batch: Examples) -> Tensor:
+        """Returns the logits of a module for a batch on the device."""
+        return self.logits(module, batch.tokens, batch.mask, self.told(batch.targets), batch.target_mask)
+
     def of_batch(self, module: nn.Module, batch: Batch) -> Tensor:
         """Returns the logits of a module for a batch."""
-        tokens, mask = self.tensor(batch.tokens), self.tensor(batch.mask)
-        told = self.told(self.tensor(batch.targets))
-        return self.logits(module, tokens, mask, told, self.tensor(batch.target_mask))
+        return self.of_examples(module, Examples(*(self.tensor(getattr(batch, name)) for name in Examples._fields)))
 
 
 def takes_told(module: nn.Module) -> bool:

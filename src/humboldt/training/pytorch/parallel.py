@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 from humboldt.errors import HumboldtError, RunError
-from humboldt.training.pytorch.steps import Examples
+from humboldt.training.pytorch.calling import Examples
 
 if TYPE_CHECKING:
     from humboldt.training.pytorch.train import Training
@@ -66,8 +66,10 @@ def num_workers(training: "Training") -> int:
     """Returns the number of processes for a training; 1 where members are trained in turn.
 
     That is the case on an accelerator, with `compile`, if the user has chosen a number of threads, for one member or
-    core, and for trainings that take less time than to start processes.
+    core, for trainings that take less time than to start processes, and if the user says so (`--road in_turn`).
     """
+    if training.road == "in_turn":
+        return 1
     is_able = sys.platform == "linux" and training.caller.device.type == "cpu" and not training.compiled
     if not is_able or os.environ.get("OMP_NUM_THREADS") or training.recipe.steps < FEWEST_STEPS:
         return 1

@@ -2,23 +2,13 @@
 
 import contextlib
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from humboldt.training.base import MemberRecipe, Recipe, Schedule
-from humboldt.training.pytorch.calling import Caller
-
-
-class Examples(NamedTuple):
-    """A batch on the device; see `humboldt.languages.Batch`."""
-
-    tokens: Tensor
-    mask: Tensor
-    targets: Tensor
-    target_mask: Tensor
-    weight: Tensor
+from humboldt.training.pytorch.calling import Caller, Examples
 
 
 def optimiser_for(recipe: Recipe, member: MemberRecipe, module: nn.Module) -> torch.optim.Optimizer:
@@ -66,6 +56,13 @@ def batch_loss(logits: Tensor, batch: Examples, reduction: str) -> tuple[Tensor,
     return (share * nats).sum(), accuracy
 
 
+def loss_of(caller: Caller, module: nn.Module, recipe: Recipe, batch: Examples) -> tuple[Tensor, Tensor]:
+    """Returns loss and share of correct symbols of a module for a batch, in the precision of the recipe."""
+    with _precision(recipe, caller.device):
+        logits = caller.of_examples(module, batch)
+    return batch_loss(logits, batch, recipe.loss)
+
+
 def train_step(
     caller: Caller,
     module: nn.Module,
@@ -77,10 +74,7 @@ def train_step(
 ) -> tuple[float, float, bool]:
     """Does one step; returns loss, accuracy, and whether loss and gradient were finite. If not, nothing has changed."""
     parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
-    with _precision(recipe, caller.device):
-        told = caller.told(batch.targets)
-        logits = caller.logits(module, batch.tokens, batch.mask, told, batch.target_mask)
-    loss, accuracy = batch_loss(logits, batch, recipe.loss)
+    loss, accuracy = loss_of(caller, module, recipe, batch)
     whole = loss
     if member.l1:
         whole = whole + member.l1 * torch.stack([parameter.abs().sum() for parameter in parameters]).sum()

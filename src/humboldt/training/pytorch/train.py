@@ -18,13 +18,14 @@ from humboldt.core.events import AbstractSink, Warned
 from humboldt.errors import RunError
 from humboldt.languages import Batch
 from humboldt.storage.checkpoints import Checkpoints
-from humboldt.training.base import MemberRecipe, Milestone, Recipe
+from humboldt.training.base import MemberRecipe, Milestone, Recipe, Road
 from humboldt.training.checks import AbstractTrial, answers
-from humboldt.training.loop import AbstractStepper, Loop, Losses, Weights
-from humboldt.training.pytorch.calling import Caller, own_threads
+from humboldt.training.loop import MEMBERS, AbstractStepper, Loop, Losses, Weights
+from humboldt.training.pytorch.calling import Caller, Examples, own_threads
 from humboldt.training.pytorch.learner import Learner, own_random, random_state, set_random_state
 from humboldt.training.pytorch.parallel import Task, WorkerLost, Workers, differs, num_workers
-from humboldt.training.pytorch.steps import Examples, batch_loss, learning_rate_factor, optimiser_for, train_step
+from humboldt.training.pytorch.roads import ROAD, TOGETHER, choose, program_of, refusal
+from humboldt.training.pytorch.steps import batch_loss, learning_rate_factor, optimiser_for, train_step
 from humboldt.training.spans import SPAN_STEPS, Call, History
 
 STEPS_TIMED = 5  # of a module that is checked
@@ -49,9 +50,11 @@ class Training:
         *,
         compiled: bool,
         cores: int | None = None,
+        road: Road = "auto",
     ) -> None:
         self.make, self.members, self.recipe, self.caller, self.compiled = make, members, recipe, caller, compiled
-        self.cores = cores
+        self.cores, self.road = cores, road
+        self.taken: Road = "in_turn"  # the road of the members, once they are trained
         self.problem = caller.problem
 
     def fresh(self, member: MemberRecipe) -> Learner:
@@ -78,12 +81,32 @@ class Training:
 
         `milestone(step, modules)` is called at the problem's milestones.
         """
-        stepper = ModuleStepper(self, sink)
+        stepper = self._stepper(checkpoints, sink)
         try:
             history = Loop(stepper, self.recipe, self.problem, milestone).run(checkpoints, sink)
         finally:
             stepper.close()
         return TrainedModules(**vars(history), modules=stepper.trained())
+
+    def _stepper(self, checkpoints: Checkpoints, sink: AbstractSink) -> "Members":
+        """Returns a stepper for the road that a trial chooses. A resumed training stays on the road of its checkpoint,
+        unless the user names another one, so that it ends with the bits of an uninterrupted one."""
+        latest = checkpoints.latest()
+        if latest.done:
+            saved = latest.arrays.get(MEMBERS + ROAD)
+            if saved is None:
+                return ModuleStepper(self, sink)
+            road = TOGETHER[int(saved[0])]
+            is_left = self.road not in ("auto", road)
+            self.taken = "in_turn" if is_left else road
+            return Together(self, sink, self.taken, int(saved[1]))
+        choice = choose(self)
+        self.taken = choice.road
+        for sentence in choice.refusals:
+            sink.send(Warned(sentence))
+        if choice.call_steps is None:
+            return ModuleStepper(self, sink)
+        return Together(self, sink, choice.road, choice.call_steps)
 
     def try_out(self, module: nn.Module, sink: AbstractSink) -> None:
         """Warns if padding changes outputs; raises if any other check fails."""
@@ -143,17 +166,13 @@ class Training:
         return losses
 
 
-class ModuleStepper(AbstractStepper):
-    """Every member is a separate group: most layers of PyTorch cannot train several networks as one."""
+class Members(AbstractStepper):
+    """The members of a training as learners; subclasses decide how their steps are done."""
 
-    group_size = 1
-    call_steps = SPAN_STEPS
     precision = np.float64
 
     def __init__(self, training: Training, sink: AbstractSink) -> None:
         self.training, self.num_members, self.sink = training, len(training.members), sink
-        self._workers: Workers | None = None
-        self._is_decided = False  # whether there are workers
 
     def begin(self) -> None:
         self.learners = [self.training.fresh(member) for member in self.training.members]
@@ -163,6 +182,62 @@ class ModuleStepper(AbstractStepper):
 
     def data(self, first: int, last: int) -> list[Batch]:
         return self.training.batches(first, last)
+
+    def close(self) -> None:
+        """Ends what was started for the training."""
+
+    def in_turn(self, number: int, first: int, data: Sequence[Batch], rate: float) -> np.ndarray:
+        """Does consecutive steps of one member; returns losses and accuracies, shape `(2, step)`."""
+        training = self.training
+        batches = [training._examples(batch, number) for batch in data]
+        losses = training._span(self.learners[number], number, first, batches, rate)
+        return np.array(losses, np.float64).reshape(-1, 2).T
+
+    def restart_member(self, number: int) -> None:
+        """Resets one member to its initial weights, unless it has diverged."""
+        learner = self.learners[number]
+        if learner.diverged_at < 0:
+            initial = self.training.fresh(self.training.members[number]).module
+            learner.module.load_state_dict(initial.state_dict())
+
+    @property
+    def diverged_at(self) -> np.ndarray:
+        return np.array([learner.diverged_at for learner in self.learners])
+
+    def trained(self) -> list[nn.Module]:
+        return [learner.module for learner in self.learners]
+
+    def copy(self, source: Weights, target: Weights, members: np.ndarray) -> None:
+        for number in np.flatnonzero(members):
+            learner = self.learners[number]
+            weights = learner.module.state_dict() if source == "now" else getattr(learner, source)
+            if target == "now":
+                learner.module.load_state_dict(weights)
+            else:
+                setattr(learner, target, {name: x.detach().clone() for name, x in weights.items()})
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {f"{i}/{name}": x for i, learner in enumerate(self.learners) for name, x in learner.arrays().items()}
+
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        for i, learner in enumerate(self.learners):
+            names = [name for name in arrays if name.startswith(f"{i}/")]
+            try:
+                learner.restore({name.partition("/")[2]: arrays[name] for name in names})
+            except RuntimeError as error:  # of `load_state_dict`
+                raise ValueError(str(error)) from error
+
+
+class ModuleStepper(Members):
+    """Every member is a separate group; groups are trained in processes, or take turns."""
+
+    group_size = 1
+    call_steps = SPAN_STEPS
+
+    def __init__(self, training: Training, sink: AbstractSink) -> None:
+        super().__init__(training, sink)
+        self._workers: Workers | None = None
+        self._is_decided = False  # whether there are workers
 
     def expect(self, calls: Sequence[Call], data: list[Batch], rates: np.ndarray) -> None:
         if len(calls) < 2:
@@ -210,53 +285,55 @@ class ModuleStepper(AbstractStepper):
             self._workers = None
 
     def advance(self, call: Call, data: list[Batch], rates: np.ndarray) -> Losses:
-        number, training, learner = call.group, self.training, self.learners[call.group]
-        losses = None
+        number, losses = call.group, None
         if self._workers is not None and self._workers.has(number):
             try:
                 advanced = self._workers.result(number)
             except WorkerLost:
                 self._go_on_alone()
             else:
-                learner.take_over(advanced.state)
-                losses = advanced.losses
+                self.learners[number].take_over(advanced.state)
+                losses = np.array(advanced.losses, np.float64).reshape(-1, 2).T
         if losses is None:
-            batches = [training._examples(batch, number) for batch in data]
-            losses = training._span(learner, number, call.first, batches, float(rates[0]))
-        return Losses(*np.array(losses, np.float64).reshape(1, -1, 2).transpose(2, 0, 1))
+            losses = self.in_turn(number, call.first, data, float(rates[0]))
+        return Losses(*losses[:, None])
 
     def restart(self, group: int) -> None:
-        learner = self.learners[group]
-        if learner.diverged_at < 0:
-            initial = self.training.fresh(self.training.members[group]).module
-            learner.module.load_state_dict(initial.state_dict())
+        self.restart_member(group)
 
-    @property
-    def diverged_at(self) -> np.ndarray:
-        return np.array([learner.diverged_at for learner in self.learners])
 
-    def trained(self) -> list[nn.Module]:
-        return [learner.module for learner in self.learners]
+class Together(Members):
+    """All members are one group, and do their steps at once by a `program`: stacked, or as CUDA graphs.
 
-    def copy(self, source: Weights, target: Weights, members: np.ndarray) -> None:
-        for number in np.flatnonzero(members):
-            learner = self.learners[number]
-            weights = learner.module.state_dict() if source == "now" else getattr(learner, source)
-            if target == "now":
-                learner.module.load_state_dict(weights)
-            else:
-                setattr(learner, target, {name: x.detach().clone() for name, x in weights.items()})
+    If the program fails, the learners are as before the call: members are then trained in turn, and a sentence says so.
+    """
+
+    def __init__(self, training: Training, sink: AbstractSink, road: Road, call_steps: int) -> None:
+        super().__init__(training, sink)
+        self.group_size, self.call_steps = self.num_members, call_steps
+        self.road: Road = road
+        self._program = program_of(road, training)
+
+    def advance(self, call: Call, data: list[Batch], rates: np.ndarray) -> Losses:
+        if self._program is not None:
+            try:
+                return Losses(*self._program.advance(self.learners, call.first, data, rates))
+            except Exception as error:
+                self.sink.send(Warned(refusal(self.training, self.road, error, "in_turn")))
+                self._program, self.road = None, "in_turn"
+        losses = np.full((2, self.num_members, len(data)), np.nan)
+        for number in range(self.num_members):
+            own = self.in_turn(number, call.first, data, float(rates[number]))
+            losses[:, number, : own.shape[1]] = own
+        return Losses(*losses)
+
+    def restart(self, group: int) -> None:
+        del group
+        for number in range(self.num_members):
+            self.restart_member(number)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        return {f"{i}/{name}": x for i, learner in enumerate(self.learners) for name, x in learner.arrays().items()}
-
-    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        for i, learner in enumerate(self.learners):
-            names = [name for name in arrays if name.startswith(f"{i}/")]
-            try:
-                learner.restore({name.partition("/")[2]: arrays[name] for name in names})
-            except RuntimeError as error:  # of `load_state_dict`
-                raise ValueError(str(error)) from error
+        return {**super().arrays(), ROAD: np.array([TOGETHER.index(self.road), self.call_steps])}
 
 
 class Trial(AbstractTrial):

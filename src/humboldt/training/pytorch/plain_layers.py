@@ -1,0 +1,253 @@
+"""Recurrent layers, packed sequences and dropout as plain operations, for several members at once.
+
+PyTorch's `vmap` has no batching rules for its recurrent layers (`nn.LSTM`, `nn.GRU`, `nn.RNN` and their cells), and
+would give all members the same dropout. `PlainLayers` replaces the calls of these functions while it is active, so that
+a user's module need not be changed. Results are the same up to rounding.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+
+State = tuple[Tensor, ...]
+"""Of a recurrent layer: `h`, and `c` of an LSTM."""
+
+Cell = Callable[[Tensor, Tensor, State], State]
+"""Gates from the input, gates from the state, the state: the next state."""
+
+
+def lstm_cell(x: Tensor, recurrent: Tensor, state: State) -> State:
+    """Returns the next `h` and `c` of an LSTM."""
+    i, f, g, o = (x + recurrent).chunk(4, -1)
+    c = f.sigmoid() * state[1] + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+def gru_cell(x: Tensor, recurrent: Tensor, state: State) -> State:
+    """Returns the next `h` of a GRU."""
+    (xr, xz, xn), (hr, hz, hn) = x.chunk(3, -1), recurrent.chunk(3, -1)
+    z = (xz + hz).sigmoid()
+    new = (xn + (xr + hr).sigmoid() * hn).tanh()
+    return (new + z * (state[0] - new),)
+
+
+def tanh_cell(x: Tensor, recurrent: Tensor, state: State) -> State:
+    """Returns the next `h` of an RNN."""
+    del state
+    return ((x + recurrent).tanh(),)
+
+
+def relu_cell(x: Tensor, recurrent: Tensor, state: State) -> State:
+    """Returns the next `h` of an RNN with rectified units."""
+    del state
+    return ((x + recurrent).relu(),)
+
+
+class CannotReplace(Exception):
+    """A layer has a form that is not available as plain operations."""
+
+
+Drop = Callable[[Tensor], Tensor]
+
+
+def recurrent_layers(
+    cell: Cell, parts: Sequence[Tensor], initial: State, weights: Sequence[Tensor], options: tuple[Any, ...], drop: Drop
+) -> tuple[list[Tensor], State]:
+    """Reads a batch with all layers and directions of a recurrent module.
+
+    `parts` are the inputs of every time step, shape `(rows, size)`; later ones may have fewer rows, as in a packed
+    sequence. Returns the outputs of every time step and the last states, shape `(layers, batch, size)`.
+    """
+    has_biases, num_layers, dropout, train, is_bidirectional = options
+    directions, each = 1 + is_bidirectional, 4 if has_biases else 2
+    if len(weights) != each * num_layers * directions:
+        raise CannotReplace("a recurrent layer with `proj_size` has no batching rule")
+    last: list[State] = []
+    for layer in range(num_layers):
+        outputs = []
+        for direction in range(directions):
+            number = layer * directions + direction
+            own = weights[each * number : each * (number + 1)]
+            begin = tuple(state[number] for state in initial)
+            read, end = _read(cell, parts, begin, own, is_backward=direction == 1)
+            outputs.append(read)
+            last.append(end)
+        parts = [torch.cat(both, -1) for both in zip(*outputs, strict=True)] if directions == 2 else outputs[0]
+        if dropout and train and layer < num_layers - 1:
+            rows = [len(part) for part in parts]
+            parts = drop(torch.cat(parts)).split(rows)
+    return list(parts), tuple(torch.stack(states) for states in zip(*last, strict=True))
+
+
+def _read(
+    cell: Cell, parts: Sequence[Tensor], begin: State, weights: Sequence[Tensor], *, is_backward: bool
+) -> tuple[list[Tensor], State]:
+    """Reads a batch with one layer in one direction; returns its outputs and the last state of every row."""
+    of_input, of_state, *biases = weights
+    b_input, b_state = biases or (None, None)
+    rows = [len(part) for part in parts]
+    gates = F.linear(torch.cat(list(parts)), of_input, b_input).split(rows)  # of all time steps at once
+    outputs: list[Tensor] = []
+    ended: list[State] = []  # of rows that are shorter than others, the shortest first
+    state = tuple(x[: rows[-1 if is_backward else 0]] for x in begin)
+    for x, count in zip(gates[::-1], rows[::-1], strict=True) if is_backward else zip(gates, rows, strict=True):
+        now = len(state[0])
+        if count > now:
+            state = tuple(torch.cat([old, new[now:count]]) for old, new in zip(state, begin, strict=True))
+        elif count < now:
+            ended.append(tuple(old[count:] for old in state))
+            state = tuple(old[:count] for old in state)
+        state = cell(x, F.linear(state[0], of_state, b_state), state)
+        outputs.append(state[0])
+    if ended:
+        state = tuple(torch.cat(list(pieces)) for pieces in zip(state, *ended[::-1], strict=True))
+    return outputs[::-1] if is_backward else outputs, state
+
+
+def pack(padded: Tensor, lengths: Tensor, batch_first: bool) -> tuple[Tensor, Tensor]:
+    """Returns a padded batch, whose rows are sorted by length, as a packed one."""
+    sizes = lengths.tolist()
+    counts = [sum(size > step for size in sizes) for step in range(sizes[0])]
+    steps = padded.unbind(1 if batch_first else 0)
+    return torch.cat([steps[step][:count] for step, count in enumerate(counts)]), torch.tensor(counts)
+
+
+def unpack(
+    data: Tensor, batch_sizes: Tensor, batch_first: bool, padding: float, total_length: int
+) -> tuple[Tensor, Tensor]:
+    """Returns a packed batch as a padded one, and its lengths."""
+    counts = batch_sizes.tolist()
+    parts = [F.pad(part, (0, 0, 0, counts[0] - len(part)), value=padding) for part in data.split(counts)]
+    if total_length > len(counts):
+        parts += [torch.full_like(parts[0], padding)] * (total_length - len(counts))
+    lengths = torch.tensor([sum(count > row for count in counts) for row in range(counts[0])])
+    return torch.stack(parts, 1 if batch_first else 0), lengths
+
+
+class Dropped(NamedTuple):
+    """A call of dropout: the shape and layout of its input, and the share of numbers that become 0."""
+
+    shape: torch.Size
+    stride: tuple[int, ...]
+    dtype: torch.dtype
+    p: float
+
+    def mask(self, device: torch.device) -> Tensor:
+        """Draws a mask with the random numbers that the call would draw."""
+        ones = torch.empty_strided(self.shape, self.stride, dtype=self.dtype, device=device).fill_(1)
+        return F.dropout(ones, self.p)
+
+
+class Observed(TorchFunctionMode):
+    """Collects all calls of dropout while it is active."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dropped: list[Dropped] = []
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        del types
+        named = kwargs or {}
+        if func is F.dropout or func is torch.dropout:
+            self._dropout(*args, **named)
+        elif func in _LAYERS:
+            self._recurrent(*args)
+        return func(*args, **named)
+
+    def _dropout(self, x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> None:
+        del inplace
+        if training and p:
+            self.dropped.append(Dropped(x.shape, torch.empty_like(x).stride(), x.dtype, p))
+
+    def _recurrent(self, x: Tensor, *more: Any) -> None:
+        """Adds the dropout between the layers of a recurrent module, whose time axis is the first there."""
+        is_packed = not isinstance(more[2], bool)
+        weights, _, num_layers, dropout, train, is_bidirectional = more[2:8] if is_packed else more[1:7]
+        leading = x.shape[:-1] if is_packed or not more[7] else x.shape[1::-1]
+        shape = torch.Size([*leading, (1 + is_bidirectional) * weights[1].shape[1]])
+        if dropout and train:
+            stride = torch.empty(shape, device="meta").stride()
+            self.dropped += [Dropped(shape, stride, x.dtype, dropout)] * (num_layers - 1)
+
+
+class PlainLayers(TorchFunctionMode):
+    """Replaces recurrent layers, packed sequences and dropout by plain operations while it is active.
+
+    `masks` are those of all calls of dropout, in order, with the scale of what is kept.
+    """
+
+    def __init__(self, masks: Sequence[Tensor]) -> None:
+        super().__init__()
+        self._masks = iter(masks)
+        self._forms: dict[Any, Callable[..., Any]] = {
+            **{name: partial(self._recurrent, cell) for name, cell in _LAYERS.items()},
+            **{name: partial(_cell, cell) for name, cell in _CELLS.items()},
+            F.dropout: self._dropout,
+            torch.dropout: self._dropout,
+            _VF._pack_padded_sequence: pack,
+            _VF._pad_packed_sequence: unpack,
+        }
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        del types
+        form: Any = self._forms.get(func, func)
+        return form(*args, **(kwargs or {}))
+
+    def _recurrent(self, cell: Cell, x: Tensor, *more: Any) -> tuple[Tensor, ...]:
+        is_packed = not isinstance(more[2], bool)
+        if is_packed:
+            batch_sizes, initial, weights, *options = more
+            parts, axis = x.split(batch_sizes.tolist()), 0
+        else:
+            initial, weights, *options, batch_first = more
+            axis = 1 if batch_first else 0
+            parts = x.unbind(axis)
+        begin = (initial,) if isinstance(initial, Tensor) else tuple(initial)
+        outputs, last = recurrent_layers(cell, parts, begin, weights, tuple(options), self._drop)
+        return (torch.cat(outputs) if is_packed else torch.stack(outputs, axis), *last)
+
+    def _dropout(self, x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+        if not training or p == 0:
+            return x
+        return x.mul_(self._mask(x)) if inplace else x * self._mask(x)
+
+    def _drop(self, x: Tensor) -> Tensor:
+        return x * self._mask(x)
+
+    def _mask(self, x: Tensor) -> Tensor:
+        mask = next(self._masks, None)
+        if mask is None or mask.numel() != x.numel():
+            raise CannotReplace("dropout is applied in another way than in an earlier call with the same batch")
+        return mask.reshape(x.shape)
+
+
+def _cell(cell: Cell, x: Tensor, state: Any, w_ih: Tensor, w_hh: Tensor, *biases: Tensor | None) -> Any:
+    """Calls the cell of a module such as `nn.LSTMCell`."""
+    states = (state,) if isinstance(state, Tensor) else tuple(state)
+    b_ih, b_hh = biases or (None, None)
+    after = cell(F.linear(x, w_ih, b_ih), F.linear(states[0], w_hh, b_hh), states)
+    return after[0] if isinstance(state, Tensor) else after
+
+
+_VF: Any = torch._VF
+_LAYERS: dict[Any, Cell] = {
+    _VF.lstm: lstm_cell,
+    _VF.gru: gru_cell,
+    _VF.rnn_tanh: tanh_cell,
+    _VF.rnn_relu: relu_cell,
+}
+_CELLS: dict[Any, Cell] = {
+    _VF.lstm_cell: lstm_cell,
+    _VF.gru_cell: gru_cell,
+    _VF.rnn_tanh_cell: tanh_cell,
+    _VF.rnn_relu_cell: relu_cell,
+}

@@ -1,0 +1,223 @@
+"""Chooses how the members of a training do their steps, by a trial.
+
+Roads: `stacked` (one module with a leading axis of members), `graphs` (a CUDA graph for each member), `processes` (on a
+CPU, one core each) and `in_turn`. The last two give the same bits; the others differ from them in rounding. A trial
+compares three steps by a fast road with three plain ones. If they differ or raise an exception, a sentence says so and
+the next road is tried; if the fast road is not faster, it is not taken.
+"""
+
+import os
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+import torch
+from torch import nn
+from torch.utils import _pytree as pytree
+
+from humboldt.errors import HumboldtError
+from humboldt.languages import Batch
+from humboldt.training.base import Road
+from humboldt.training.pytorch.graphs import Graphs
+from humboldt.training.pytorch.learner import Learner
+from humboldt.training.pytorch.parallel import FEWEST_STEPS, TRIAL_STEPS, num_workers
+from humboldt.training.pytorch.stacked import Stack, flat
+from humboldt.training.spans import SPAN_STEPS
+
+if TYPE_CHECKING:
+    from humboldt.training.pytorch.train import Training
+
+ROAD = "road"  # the name of the road's array in a checkpoint
+TOGETHER: tuple[Road, ...] = ("in_turn", "stacked", "graphs")  # the roads in a checkpoint of all members together
+WORDS: dict[Road, str] = {"stacked": "stacked as one module", "graphs": "trained as CUDA graphs"}
+
+REASONS = {  # parts of PyTorch's messages, and what they mean for a user
+    "data-dependent control flow": "its control flow depends on values of tensors",
+    "escaped from inside a function being vmapped": "it computes tensors a second time (`torch.utils.checkpoint`)",
+    "called random operation": "it draws random numbers other than those of dropout",
+    "autograd.Function": "its custom autograd function has no batching rule (`generate_vmap_rule`)",
+}
+MEMBERS_EACH = 2  # on a CPU, stacking is tried for more than this number of members for each process
+SLOW_STEP = 0.02  # seconds of a plain step on a CPU, above which stacking cannot save time
+MARGIN = 1.25  # how much faster than the next road a fast one must be, since its rounding differs
+OF_PYTORCH = {*vars(nn.Module()), "_flat_weights", "_flat_weight_refs"}  # attributes that PyTorch itself manages
+CALL_SECONDS = 5.0  # of a call, during which training cannot be stopped
+TOLERANCE, HALF_TOLERANCE = 1e-3, 0.05  # of losses, in single and in half precision
+CHANGE_TOLERANCE = 0.1  # of the norm of the weights' changes
+
+
+class Program(Protocol):
+    """Does the steps of all members together."""
+
+    def advance(self, learners: Sequence[Learner], first: int, data: Sequence[Batch], rates: np.ndarray) -> np.ndarray:
+        """Does consecutive steps; returns losses and accuracies, shape `(2, member, step)`. If it raises an exception,
+        the learners are unchanged."""
+        ...
+
+
+class Choice(NamedTuple):
+    """The road of a training.
+
+    - `gain`: how many times as fast as members in turn it is, measured or expected.
+    - `refusals`: a sentence for each road that was tried and failed.
+    - `call_steps`: of a training whose members do their steps together, the steps of a call.
+    """
+
+    road: Road
+    gain: float = 1.0
+    refusals: tuple[str, ...] = ()
+    call_steps: int | None = None
+
+    def told(self, training: "Training") -> str:
+        """Returns sentences about the road, for a plan."""
+        if self.road in WORDS:
+            how = f"{WORDS[self.road]}, {self.gain:.1f} times as fast as in turn in a trial on this machine"
+        elif self.road == "processes":
+            how = f"trained in {num_workers(training)} processes, one core each, if a trial allows it"
+        else:
+            how = "trained in turn"
+        return " ".join(self.refusals) or f"{training.caller.name}: members are {how}."
+
+
+def program_of(road: Road, training: "Training") -> Program | None:
+    """Returns the program of a road; `None` for members in turn."""
+    return {"stacked": Stack, "graphs": Graphs}[road](training) if road in WORDS else None
+
+
+def candidates(training: "Training") -> list[Road]:
+    """Returns the fast roads that are worth a trial."""
+    if training.road != "auto":
+        return [training.road] if training.road in WORDS else []
+    if training.compiled or training.recipe.steps < FEWEST_STEPS:
+        return []
+    if training.caller.device.type == "cpu":
+        return ["stacked"] if len(training.members) > MEMBERS_EACH * num_workers(training) else []
+    return ["stacked", "graphs"] if training.caller.device.type == "cuda" else ["stacked"]
+
+
+def choose(training: "Training") -> Choice:
+    """Tries the candidates and returns the fastest road."""
+    workers = num_workers(training)
+    slow = Choice("processes" if workers > 1 else "in_turn", float(workers))
+    roads = candidates(training) if len(training.members) > 1 else []
+    if not roads:
+        return slow
+    try:
+        plain = _Plain(training)
+    except HumboldtError:  # training raises it again, after better checks
+        return slow
+    is_free = training.road == "auto"  # a road that the user names is taken even if it is not faster
+    if is_free and training.caller.device.type == "cpu" and plain.seconds > SLOW_STEP:
+        return slow
+    taken, refusals = slow, []
+    for road in roads:
+        try:
+            seconds = plain.compared(road)
+        except Exception as error:
+            refusals.append(refusal(training, road, error, slow.road))
+            continue
+        gain = plain.seconds * len(training.members) / seconds
+        if not is_free or gain > MARGIN * taken.gain:
+            taken = Choice(road, gain, (), max(1, min(SPAN_STEPS, int(CALL_SECONDS / seconds))))
+    return taken._replace(refusals=tuple(refusals))
+
+
+class Differs(Exception):
+    """Results by a fast road are not those of plain steps."""
+
+
+class _Plain:
+    """A few plain steps of the first and the last member: their losses, changes of weights, and time."""
+
+    def __init__(self, training: "Training") -> None:
+        self.training, self.batches = training, training.batches(0, 2 * TRIAL_STEPS)
+        self.members = [0, len(training.members) - 1]
+        self.losses, self.changes = [], []
+        for number in self.members:
+            learner = training.fresh(training.members[number])
+            before = _weights(learner)
+            examples = [training._examples(batch, number) for batch in self.batches]
+            losses = training._span(learner, number, 0, examples[:TRIAL_STEPS])
+            kept = _attributes(learner.module)
+            begin = _now(training)
+            losses += training._span(learner, number, TRIAL_STEPS, examples[TRIAL_STEPS:])
+            self.seconds = (_now(training) - begin) / TRIAL_STEPS  # the first steps are slower
+            self.kept = _changed(kept, _attributes(learner.module))
+            self.losses.append([loss for loss, _ in losses])
+            self.changes.append(_weights(learner) - before)
+
+    def compared(self, road: Road) -> float:
+        """Does the same steps by another road, in two halves by two programs, so that nothing is kept between them
+        but the learners. Returns the seconds of one step of all members; raises an exception if the results differ.
+        """
+        training = self.training
+        if self.kept is not None:
+            raise Differs(f"it keeps something after a call that is not in its `state_dict` (`{self.kept}`)")
+        learners = [training.fresh(member) for member in training.members]
+        before, rates = [_weights(learners[number]) for number in self.members], np.ones(len(learners))
+        halves = (0, self.batches[:TRIAL_STEPS]), (TRIAL_STEPS, self.batches[TRIAL_STEPS:])
+        losses = []
+        for first, batches in halves:
+            program = program_of(road, training)
+            assert program is not None
+            losses.append(program.advance(learners, first, batches, rates)[0])
+            if first:
+                self._compare(np.concatenate(losses, 1), learners, before)
+                begin = _now(training)
+                program.advance(learners, first, batches, rates)  # its first steps are slower
+                return (_now(training) - begin) / TRIAL_STEPS
+        raise AssertionError
+
+    def _compare(self, losses: np.ndarray, learners: Sequence[Learner], before: Sequence[torch.Tensor]) -> None:
+        tolerance = TOLERANCE if self.training.recipe.precision == "float32" else HALF_TOLERANCE
+        for place, number in enumerate(self.members):
+            expected, change = self.losses[place], _weights(learners[number]) - before[place]
+            found = losses[number][: len(expected)]
+            if not np.allclose(found, expected, rtol=tolerance, atol=tolerance / 10, equal_nan=True):
+                raise Differs(f"its losses differ from those of plain steps ({_shown(found)}, not {_shown(expected)})")
+            difference, size = (change - self.changes[place]).norm(), self.changes[place].norm()
+            if not bool(difference <= CHANGE_TOLERANCE * size + 1e-12):
+                raise Differs("its weights change in another way than in plain steps")
+
+
+def _now(training: "Training") -> float:
+    """Returns the time in seconds; on a CPU that of the processor, so that other work on it does not decide."""
+    is_one_thread = training.caller.device.type == "cpu" and not os.environ.get("OMP_NUM_THREADS")
+    return time.thread_time() if is_one_thread else time.perf_counter()
+
+
+def _attributes(module: nn.Module) -> dict[str, list[Any]]:
+    """Returns numbers, texts and tensors (by identity) among the attributes of a module and its parts."""
+    found = {}
+    for prefix, part in module.named_modules():
+        for name, value in vars(part).items():
+            if name not in OF_PYTORCH and name != "training":
+                leaves = [id(x) if isinstance(x, torch.Tensor) else x for x in pytree.tree_leaves(value)]
+                found[f"{prefix}.{name}".lstrip(".")] = [x for x in leaves if isinstance(x, bool | int | float | str)]
+    return found
+
+
+def _changed(before: dict[str, list[Any]], after: dict[str, list[Any]]) -> str | None:
+    """Returns the name of an attribute that has changed."""
+    return next((name for name, value in after.items() if before.get(name) != value), None)
+
+
+def _weights(learner: Learner) -> torch.Tensor:
+    """Returns weights and buffers of a learner as one vector."""
+    return flat(x.double().cpu() for x in learner.module.state_dict().values())
+
+
+def _shown(losses: Sequence[float]) -> str:
+    return ", ".join(f"{loss:.4g}" for loss in losses)
+
+
+def refusal(training: "Training", road: Road, error: Exception, otherwise: Road) -> str:
+    """Returns a sentence about a road that cannot be taken."""
+    while isinstance(error, HumboldtError) and isinstance(error.__cause__, Exception):
+        error = error.__cause__
+    first_line = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    known = (reason for part, reason in REASONS.items() if part in str(error))
+    reason = next(known, first_line.split(". ")[0].rstrip("."))
+    instead = f"trained in {num_workers(training)} processes" if otherwise == "processes" else "trained in turn"
+    return f"{training.caller.name}: members cannot be {WORDS[road]}: {reason}. They are {instead}."
