@@ -14,7 +14,15 @@ from humboldt.core.internals import Inspectable, Internal
 from humboldt.languages import Batch
 from humboldt.models.networks.parameters import count_parameters
 from humboldt.models.stepping import make_stepper
-from humboldt.training.abilities import CountsRight, GivesProbabilities, HasNetwork, ReadsSymbols, WritesOutputs, lacks
+from humboldt.training.abilities import (
+    CountsRight,
+    GivesProbabilities,
+    HasNetwork,
+    ReadsSymbols,
+    SearchesOutputs,
+    WritesOutputs,
+    lacks,
+)
 from humboldt.training.base import AbstractPredictor, AbstractProblem
 from humboldt.training.ensemble.beam import beam_outputs
 from humboldt.training.ensemble.decode import correct_targets, greedy_outputs, nats_of_targets
@@ -26,7 +34,9 @@ def products(exact: bool) -> AbstractContextManager[Any]:
     return jax.default_matmul_precision("highest") if exact else nullcontext()
 
 
-class EnsemblePredictor(AbstractPredictor, CountsRight, GivesProbabilities, WritesOutputs, ReadsSymbols, HasNetwork):
+class EnsemblePredictor(
+    AbstractPredictor, CountsRight, GivesProbabilities, WritesOutputs, SearchesOutputs, ReadsSymbols, HasNetwork
+):
     """Weights with a leading axis of members, and the part of the model that they share."""
 
     def __init__(
@@ -76,9 +86,9 @@ class EnsemblePredictor(AbstractPredictor, CountsRight, GivesProbabilities, Writ
             return greedy_outputs(self.weights, self.static, batch, start=start, end=end, longest=longest)
 
     def beam_outputs(self, batch: Batch, longest: int, beam: int) -> np.ndarray:
-        """Returns the outputs of a beam search with `beam` hypotheses."""
         start, end = self.problem.start, self.problem.end
-        assert start is not None and end is not None, "a sequence-to-sequence problem"
+        if start is None or end is None:
+            raise lacks("a network that does not map sequences to sequences", SearchesOutputs)
         with products(self.exact_products):
             return beam_outputs(self.weights, self.static, batch, start=start, end=end, longest=longest, beam=beam)
 
