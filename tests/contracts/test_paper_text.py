@@ -16,6 +16,7 @@ OF_BIAS = {
         "warm_up": 1_000,
         "decay": "inverse_square_root",
         "moments": "fresh",
+        "curve_block": None,
         "dropout": 0.5,
         "embedding_size": 16,
         "num_layers": 1,
