@@ -71,8 +71,7 @@ def _chomsky_missing(row: Row) -> tuple[str, ...]:
     if row["setting"] == "autoregressive" and row["architecture"] != "transformer":
         options.append("--set autoregressive=true")
     if row["layers"]:
-        sizes = {"positions": "relative", "num_layers": row["layers"], "steps": row["training_steps"]}
-        options.append(" ".join(f"--set {key}={value}" for key, value in sizes.items()))
+        options.append("--preset table_b6")
     return tuple(options)
 
 

@@ -129,6 +129,18 @@ class InspectableOnArrays(OnArrays):
         """Returns the internals by name."""
         return self.network.inspect(*map(jnp.asarray, arrays))
 
+    def inspect_all(self, name: str, tokens: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
+        """Returns one internal of several strings, with a leading axis of strings, and the axes of a single one."""
+        names = list[tuple[str, ...]]()
+
+        def one(tokens: jax.Array, mask: jax.Array) -> jax.Array:
+            internal = self.network.inspect(tokens, mask)[name]
+            names.append(internal.axes)
+            return internal.values
+
+        values = jax.jit(jax.vmap(one))(jnp.asarray(tokens), jnp.asarray(mask))
+        return np.asarray(values), names[0]
+
 
 @eqx.filter_jit
 def _log_probabilities(weights: PyTree, static: PyTree, tokens: Any, mask: Any) -> Any:
