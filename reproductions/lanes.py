@@ -13,7 +13,7 @@ print is in OUT/lane-1.log and so on, numbered like the commands. Every `--every
 are written to FOLDER/members.jsonl (`humboldt archive`), so that a lost machine loses minutes. Commands that have
 succeeded are listed in FOLDER/done.txt and are not run again. Exits with 0 if all commands have succeeded, otherwise
 with 3. `reproductions/jobs` has lists for the papers' tables. Try one with tiny settings on a small machine first:
-`--also "--seeds 1 --set steps=10"` appends options to every command.
+`--also "--seeds 1 --set steps=10"` gives every command these options, in place of its own for the same settings.
 
 The Transformer of PCFG SET wants 35 GiB. With 20 GiB, in three of seven lanes, none had begun to train after five
 minutes; without a limit one was compiled in two.
@@ -63,6 +63,17 @@ def read_commands(texts: Sequence[str], usual: float) -> list[Command]:
         sized = re.match(r"(\d+(?:\.\d+)?):(.+)", text, re.DOTALL)
         found.append(Command(number, sized[2], float(sized[1])) if sized else Command(number, text, usual))
     return found
+
+
+def with_options(text: str, also: str) -> str:
+    """Returns a command with more options, which replace its own for the same settings.
+
+    >>> with_options('humboldt run bias --set l=40 --seeds 100 --out "$OUT"', "--seeds 1 --set l=5")
+    'humboldt run bias --out "$OUT" --seeds 1 --set l=5'
+    """
+    for option in re.findall(r"--set \w+=|--seeds ", also):
+        text = re.sub(rf" {re.escape(option)}\S+", "", text)
+    return f"{text} {also}".rstrip()
 
 
 def next_to_begin(
@@ -173,7 +184,9 @@ def main() -> None:
     parser.add_argument("seconds", type=float, metavar="SECONDS")
     parser.add_argument("commands", nargs="*", metavar="COMMAND")
     parser.add_argument("--file", type=Path, help="more commands, one in each line")
-    parser.add_argument("--also", default="", help="options that are appended to every command")
+    parser.add_argument(
+        "--also", default="", help="options for every command, in place of its own for the same settings"
+    )
     parser.add_argument("--memory", type=float, default=140.0, help="of the GPU, in GiB")
     parser.add_argument("--lanes", type=int, help="how many run at a time at most; default: all that fit")
     parser.add_argument("--every", type=float, default=180.0, help="seconds between two archives")
@@ -183,7 +196,7 @@ def main() -> None:
     texts = [text.strip() for text in texts if text.strip() and not text.strip().startswith("#")]
     if not texts:
         parser.error("there are no commands: give at least one, or --file FILE")
-    texts = [f"{text} {options.also}".rstrip() for text in texts]
+    texts = [with_options(text, options.also) for text in texts]
     lanes = options.lanes or len(texts)
     commands = read_commands(texts, options.memory / lanes)
     failed = run(

@@ -72,6 +72,12 @@ def test_one_lane_runs_all_in_turn_and_brings_members_back(tmp_path: Path):
     assert lanes(str(out), "1").returncode == 2
 
 
+def test_other_options_replace_those_of_a_list():
+    found = LANES.with_options("run --set steps=10000 --seeds 30 --set l=4 --out x", "--set steps=2 --seeds 1")
+    assert found == "run --set l=4 --out x --set steps=2 --seeds 1"
+    assert LANES.with_options("run", "") == "run"
+
+
 def test_what_has_succeeded_is_not_run_again(tmp_path: Path):
     out, back = tmp_path / "out", tmp_path / "back"
     counted = f'echo once >> "{tmp_path}/count"'
