@@ -45,6 +45,24 @@ def chomsky_floors() -> str:
     return "\n" + "\n".join(lines) + "\n\n"
 
 
+def pcfg_set_table_3() -> str:
+    """Returns Table 3 of Hupkes et al., our numbers before the paper's in brackets."""
+    rows = json.loads((ROOT / "reproductions/pcfg_set/table_3.json").read_text(encoding="utf-8"))
+    places = [(row["property"], row["statistic"]) for row in rows if (row["dataset"], row["split"]) == SET]
+    titles = {"n_functions": "functions"}
+    lines = [f"| ours (paper) | {' | '.join(f'{titles.get(name, name)}, {what}' for name, what in places)} |"]
+    lines.append("| --- " * (1 + len(places)) + "|")
+    for dataset, split in dict.fromkeys((row["dataset"], row["split"]) for row in rows):
+        own = [row for row in rows if (row["dataset"], row["split"]) == (dataset, split)]
+        form = {"avg": ".1f"}
+        cells = [
+            f"{row['value']:{form.get(row['statistic'], 'g')}} ({row['published']:{form.get(row['statistic'], 'g')}})"
+            for row in own
+        ]
+        lines.append(f"| {dataset}, {split} | {' | '.join(cells)} |")
+    return "\n" + "\n".join(lines) + "\n\n"
+
+
 def reproduced() -> str:
     """Returns one row for each published table of which something was measured, and one for all others of a paper."""
     lines = ["| suite | the paper's | numbers | measured | judged | agree | cost | what counts as agreement |"]
@@ -168,10 +186,12 @@ def _title(table: str) -> str:
     return f"Table {number[0].upper()}.{number[1:]}" if number[0].isalpha() else f"Table {number}"
 
 
+SET = ("pcfg_set", "test")
 BLOCKS: dict[str, Callable[[], str]] = {
     "quick_chomsky": lambda: quick("chomsky"),
     "quick_syntax": lambda: quick("syntax"),
     "chomsky_floors": chomsky_floors,
+    "pcfg_set_table_3": pcfg_set_table_3,
     "reproduced": reproduced,
     "reproduced_suites": reproduced_suites,
     "speed": speed,

@@ -10,8 +10,10 @@ which is started where it is installed, lanes compute at the same time.
 When the time is up every command is told to stop by SIGINT, as by Ctrl-C, so that humboldt saves what it has; the same
 list goes on from there. Nothing is ever killed: a killed program takes the others on the GPU with it. What commands
 print is in OUT/lane-1.log and so on, numbered like the commands. Every `--every` seconds, and at the end, all members
-are written to FOLDER/members.jsonl (`humboldt archive`), so that a lost machine loses minutes. Exits with 0 if all
-commands have succeeded, otherwise with 3. Try a list with tiny settings on a small machine first.
+are written to FOLDER/members.jsonl (`humboldt archive`), so that a lost machine loses minutes. Commands that have
+succeeded are listed in FOLDER/done.txt and are not run again. Exits with 0 if all commands have succeeded, otherwise
+with 3. `reproductions/jobs` has lists for the papers' tables. Try one with tiny settings on a small machine first:
+`--also "--seeds 1 --set steps=10"` gives every command these options, in place of its own for the same settings.
 
 The Transformer of PCFG SET wants 35 GiB. With 20 GiB, in three of seven lanes, none had begun to train after five
 minutes; without a limit one was compiled in two.
@@ -31,6 +33,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SECONDS_BETWEEN_LOOKS = 0.1
+DONE = "done.txt"
 SHARE = 0.9  # of the GPU's memory that all lanes may use together
 
 
@@ -62,6 +65,17 @@ def read_commands(texts: Sequence[str], usual: float) -> list[Command]:
     return found
 
 
+def with_options(text: str, also: str) -> str:
+    """Returns a command with more options, which replace its own for the same settings.
+
+    >>> with_options('humboldt run bias --set l=40 --seeds 100 --out "$OUT"', "--seeds 1 --set l=5")
+    'humboldt run bias --out "$OUT" --seeds 1 --set l=5'
+    """
+    for option in re.findall(r"--set \w+=|--seeds ", also):
+        text = re.sub(rf" {re.escape(option)}\S+", "", text)
+    return f"{text} {also}".rstrip()
+
+
 def next_to_begin(
     waiting: Sequence[Command], running: Sequence[Command], *, memory: float, lanes: int
 ) -> Command | None:
@@ -73,6 +87,13 @@ def next_to_begin(
         return None
     free = memory - sum(command.memory for command in running)
     return next((command for command in waiting if command.memory <= free or not running), None)
+
+
+def still_to_do(commands: Sequence[Command], back: Path) -> list[Command]:
+    """Returns the commands that are not in the list of those that have succeeded."""
+    path = back / DONE
+    done = set(path.read_text(encoding="utf-8").splitlines()) if path.exists() else set()
+    return [command for command in commands if command.text not in done]
 
 
 def begin(command: Command, out: Path, environment: Mapping[str, str], memory: float) -> Lane:
@@ -123,7 +144,10 @@ def run(
     environment = {**os.environ, "OUT": str(out), "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
     start_mps(environment)
     out.mkdir(parents=True, exist_ok=True)
-    waiting, running, failed = list(commands), list[Lane](), 0
+    back.mkdir(parents=True, exist_ok=True)
+    waiting, running, failed = still_to_do(commands, back), list[Lane](), 0
+    if len(waiting) < len(commands):
+        tell(f"{len(commands) - len(waiting)} of {len(commands)} have succeeded before")
     start = last = time.monotonic()
     is_stopping = False
     while running or (waiting and not is_stopping):
@@ -136,6 +160,9 @@ def run(
         for lane in [lane for lane in running if lane.process.poll() is not None]:
             running.remove(lane)
             failed += lane.process.returncode != 0
+            if lane.process.returncode == 0:
+                with open(back / DONE, "a", encoding="utf-8") as done:
+                    done.write(f"{lane.command.text}\n")
             tell(f"{lane.command.number} ends: exit status {lane.process.returncode}")
         while not is_stopping and (
             command := next_to_begin(waiting, [lane.command for lane in running], memory=memory, lanes=lanes)
@@ -157,14 +184,19 @@ def main() -> None:
     parser.add_argument("seconds", type=float, metavar="SECONDS")
     parser.add_argument("commands", nargs="*", metavar="COMMAND")
     parser.add_argument("--file", type=Path, help="more commands, one in each line")
+    parser.add_argument(
+        "--also", default="", help="options for every command, in place of its own for the same settings"
+    )
     parser.add_argument("--memory", type=float, default=140.0, help="of the GPU, in GiB")
     parser.add_argument("--lanes", type=int, help="how many run at a time at most; default: all that fit")
     parser.add_argument("--every", type=float, default=180.0, help="seconds between two archives")
     parser.add_argument("--back", type=Path, help="where members.jsonl is written; default: OUT")
     options = parser.parse_args()
     texts = [*options.commands, *(options.file.read_text(encoding="utf-8").splitlines() if options.file else ())]
-    if not read_commands(texts, 1.0):
+    texts = [text.strip() for text in texts if text.strip() and not text.strip().startswith("#")]
+    if not texts:
         parser.error("there are no commands: give at least one, or --file FILE")
+    texts = [with_options(text, options.also) for text in texts]
     lanes = options.lanes or len(texts)
     commands = read_commands(texts, options.memory / lanes)
     failed = run(

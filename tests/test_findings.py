@@ -8,6 +8,7 @@ from pages import ROOT, load, script, tables
 from scipy.stats import fisher_exact, mannwhitneyu
 
 from humboldt import published
+from humboldt.suites.agreement_rules import RULES
 
 TEXT = " ".join((ROOT / "docs" / "findings.md").read_text(encoding="utf-8").split())
 
@@ -183,3 +184,5 @@ def test_every_correction_is_listed():
     listed = TEXT[TEXT.index("## What we got wrong before") :]
     for words in ("decide", "70%", "21 and 51", "p < 0.01", "Figure 3", "SCAN", "Table 3", "primitive", "second beta"):
         assert words in listed
+    repeated = sum(rule.repeats(row) for suite, rule in RULES.items() for row in published.rows(suite))
+    assert f"{repeated} of these are printed twice" in listed

@@ -1,10 +1,17 @@
 """Commands that run together and stop together."""
 
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from pages import ROOT, script
+
+from humboldt import published
+from humboldt.suites import plans, suites
+from humboldt.suites.experiments import Request
 
 LANES = script("reproductions/lanes.py")
 SLOW_TO_STOP = """
@@ -63,3 +70,55 @@ def test_one_lane_runs_all_in_turn_and_brings_members_back(tmp_path: Path):
     assert done.stdout.index("1 ends") < done.stdout.index("2 begins")
     assert (back / "members.jsonl").read_text().count("\n") == 1
     assert lanes(str(out), "1").returncode == 2
+
+
+def test_other_options_replace_those_of_a_list():
+    found = LANES.with_options("run --set steps=10000 --seeds 30 --set l=4 --out x", "--set steps=2 --seeds 1")
+    assert found == "run --set l=4 --out x --set steps=2 --seeds 1"
+    assert LANES.with_options("run", "") == "run"
+
+
+def test_what_has_succeeded_is_not_run_again(tmp_path: Path):
+    out, back = tmp_path / "out", tmp_path / "back"
+    counted = f'echo once >> "{tmp_path}/count"'
+    first = lanes(str(out), "20", counted, "false", "--lanes", "1", "--back", str(back))
+    assert first.returncode == 3 and (back / "done.txt").read_text() == f"{counted}\n"
+    second = lanes(str(out), "20", counted, "true", "--lanes", "1", "--back", str(back))
+    assert second.returncode == 0 and "1 of 2 have succeeded before" in second.stdout
+    assert (tmp_path / "count").read_text() == "once\n"
+    third = lanes(str(out), "20", counted, "--also", "# other options", "--back", str(back))
+    assert third.returncode == 0 and (tmp_path / "count").read_text() == "once\n" * 2
+
+
+JOBS = script("reproductions/jobs.py")
+
+
+@pytest.mark.parametrize("name", JOBS.contents())
+def test_lists_of_jobs_are_up_to_date_and_can_be_planned(name: str):
+    text = (ROOT / "reproductions/jobs" / name).read_text(encoding="utf-8")
+    assert text == JOBS.contents()[name], "run `python reproductions/jobs.py`"
+    commands = LANES.read_commands(text.splitlines(), 1.0)
+    assert commands and all(0 < command.memory <= 140 for command in commands)
+    assert len({command.text for command in commands}) == len(commands)
+    for command in commands[:: max(1, len(commands) // 12)]:  # others have the same options
+        words = shlex.split(command.text.removeprefix(JOBS.RUN))
+        tasks, models, settings, preset, seeds = [], [], {}, "", None
+        for option, value in zip(words[1::2], words[2::2], strict=False):
+            if option == "--no-estimate":
+                break
+            tasks += [value] if option == "--task" else []
+            models += [value] if option == "--model" else []
+            settings |= dict([value.split("=", 1)]) if option == "--set" else {}
+            preset = value if option == "--preset" else preset
+            seeds = int(value) if option == "--seeds" else seeds
+        request = Request(tuple(tasks), tuple(models), preset, seeds, settings)
+        assert plans.plan(suites.get(words[0]), request)
+
+
+def test_the_first_list_has_all_cells_of_table_2():
+    cells = {
+        tuple(re.findall(r"--(?:task|model) (\w+)", command))
+        for command in JOBS.contents()["1_chomsky_table_2.txt"].split("\n")[1:-1]
+    }
+    printed = {(r["task"], r["architecture"]) for r in published.rows("chomsky") if r["paper_table"] == "table_2"}
+    assert cells == printed and len(cells) == 75

@@ -104,3 +104,44 @@ def test_a_task_whose_examples_follow_from_its_settings_is_looked_into(tmp_path:
     fill(tmp_path, "bias", "hierarchical_or_linear", "cnn_s2s", {"hidden_size": 4, "description_length": False})
     members, _ = look_inside(tmp_path, 1)
     assert any("hierarchical_or_linear" in member.title for member in members)
+
+
+def test_memories_are_coloured_by_the_first_component_of_their_cells():
+    rng = np.random.default_rng(0)
+    direction = np.array([3.0, 4.0]) / 5
+    sizes = rng.normal(size=(5, 1, 4))
+    values = sizes[..., None] * direction + 0.001 * rng.normal(size=(5, 1, 4, 2))
+    component = inside.first_component(values)
+    assert abs(np.corrcoef(component.ravel(), sizes.ravel())[0, 1]) > 0.999
+    assert component.max() == np.abs(component).max()
+    assert component.std() == pytest.approx(sizes.std(), rel=0.01)
+    (figure,) = inside._pictures("stack", Internal(values, ("time", "stack", "depth", "cell")), list("aabb∅"))
+    assert "first component" in figure.title and {row["symbol"] for row in figure.rows} == {"0", "1", "2", "3"}
+
+
+def test_all_heads_of_the_papers_transformer_are_drawn():
+    """Five layers of eight heads, for a string of eight symbols and the place of the answer: Figure B.3."""
+    internal = Internal(np.full((5, 8, 9, 9), 1 / 9), ("layer", "head", "time", "seen"))
+    (figure,) = inside._pictures("attention", internal, [*"01201201", "∅"])
+    assert len({row["panel"] for row in figure.rows}) == 40 and not figure.left_out
+    (long,) = inside._pictures(
+        "attention", Internal(np.full((5, 8, 60, 60), 1 / 60), ("layer", "head", "time", "seen")), ["0"] * 60
+    )
+    assert len({row["panel"] for row in long.rows}) == 5 and long.left_out == "35 more panels."
+
+
+def test_layers_of_longer_strings_lie_in_planes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Figures 4b, B.4 and B.5: all tokens by length, and the token of the answer by what is right."""
+    small = {"width": 4, "num_heads": 1, "num_layers": 2, "positions": "none", "learning_rates": (1e-3,)}
+    fill(tmp_path, "chomsky", "cycle_navigation", "transformer_encoder", small)
+    monkeypatch.setattr(inside, "LENGTHS", (3, 5))
+    member = humboldt.load(tmp_path)
+    planes = {figure.name: figure for figure in inside._layer_planes(member)}
+    assert set(planes) == {"plane-lengths", "plane-first-layer", "plane-last-layer"}
+    assert len(planes["plane-lengths"].rows) == inside.STRINGS * (4 + 6)
+    strings = inside._strings_of(member, 3)
+    states = member.states_of(strings)
+    one = member.inspect(strings[1]).internals["states"].values
+    assert states is not None and np.allclose(states[1], one, atol=1e-5)
+    rights = [row["state"] for row in planes["plane-last-layer"].rows][: len(strings)]
+    assert rights == [member.resolved.task.oracle(list(symbols))[0] for symbols in strings]

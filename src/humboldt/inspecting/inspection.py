@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from humboldt.core.identity import Member, Training
-from humboldt.core.internals import Inspectable, Internal, blocks
+from humboldt.core.internals import TIME, Inspectable, Internal, blocks
 from humboldt.errors import UsageError, named_extras
 from humboldt.languages import Batch, ProblemKind
 from humboldt.report.tables import Table, TableCell, as_text
@@ -22,6 +22,7 @@ from humboldt.training.base import AbstractProblem, Arrays
 
 MARK, COMPUTATION = "∅", "…"  # tokens that are not symbols: the place of an answer, and time to compute
 END, UNKNOWN = "⊣", "<unk>"  # after the last symbol of a source or an output; an output that is not a symbol
+STATES, READ = "states", ("tokens", "mask")  # the internal with a vector for each layer; what a network reads
 LONGEST = 1_000  # symbols after which an output is cut off, if the suite's protocol has no limit
 
 
@@ -140,6 +141,21 @@ class KeptMember:
     def inspect(self, string: str | Sequence[str]) -> Inspection:
         """Returns the answer to one string, with probabilities and internals."""
         return self._answered(string, with_internals=True)
+
+    def states_of(self, strings: Sequence[Sequence[str]]) -> np.ndarray | None:
+        """Returns the vectors of all tokens after every layer, shape `(string, layer, time, width)`.
+
+        The strings have one length. Returns `None` for a network without layers of such vectors.
+        """
+        batches = [self.problem.framed(symbols) for symbols in strings]
+        inspect_all = getattr(self.network, "inspect_all", None)
+        if inspect_all is None or self.problem.kind is ProblemKind.SEQUENCE_TO_SEQUENCE:
+            return None
+        try:
+            found = inspect_all(STATES, *(np.concatenate([getattr(b, name) for b in batches]) for name in READ))
+        except KeyError:
+            return None
+        return found[0] if found[1][:2] == ("layer", TIME) else None
 
     def _answered(self, string: str | Sequence[str], *, with_internals: bool) -> Inspection:
         symbols = string.split() if isinstance(string, str) else string

@@ -26,7 +26,9 @@ from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrong
 
 STRINGS, LENGTH = 12, 12  # number and length of the strings whose states are shown in a plane
 SECONDS = 5.0  # after this time no further member is inspected
-MOST_STEPS, MOST_ROWS, MOST_PANELS = 60, 40, 8  # of a picture of memory or attention
+MOST_STEPS, MOST_ROWS, MOST_PANELS = 60, 40, 40  # of a picture of memory or attention
+MOST_PLACES = 20_000  # of all panels of a picture together
+LENGTHS = (20, 40, 50, 150)  # of the strings whose layers are shown in planes: in training, and longer
 MOST_ASKED = 24  # saved members whose first failure is searched
 
 
@@ -123,7 +125,7 @@ def _inside(member: KeptMember) -> Inside:
     if not by_hand:
         raise UsageError(f"There is no example string for {member.title}.")
     inspection = member.inspect(max(by_hand, key=len))
-    return _described(inspection, [*figures_of(inspection), *_planes(member, strings)])
+    return _described(inspection, [*figures_of(inspection), *_planes(member, strings), *_layer_planes(member)])
 
 
 def draw(found: Inspection, path: Path) -> None:
@@ -214,10 +216,10 @@ def _pictures(name: str, internal: Internal, tokens: Sequence[str]) -> Iterator[
     read = list(_labels(tokens))[internal.first :]  # steps of a decoder begin after the source
     steps = min(values.shape[len(groups)], len(read), MOST_STEPS)
     is_attention = rest == [TIME] or axes.count(TIME) > 1 or "attention" in name
-    if len(rest) > 1:  # a memory of cells: the size of the content of each cell
-        values = np.sqrt(np.square(values).sum(-1))
+    if len(rest) > 1:  # a memory of cells: the first principal component of their contents, as in Figures 3b and 3c
+        values = first_component(values)
         rest = rest[:-1]
-        name = f"{name} (size of what stands there)"
+        name = f"{name} (first component of what is there)"
     if not rest:
         return
     names = list(internal.labels) if len(internal.labels) == values.shape[-1] else None
@@ -227,7 +229,8 @@ def _pictures(name: str, internal: Internal, tokens: Sequence[str]) -> Iterator[
     names = names or (seen[:count] if is_attention else [str(i) for i in range(count)])
     labels, rows = read[:steps], []
     places = list(itertools.product(*map(range, values.shape[: len(groups)])))
-    for place in places[:MOST_PANELS]:
+    most = max(1, min(MOST_PANELS, MOST_PLACES // max(1, steps * count)))
+    for place in places[:most]:
         where = ", ".join(f"{group} {number}" for group, number in zip(groups, place, strict=True)) or name
         for step, row in enumerate(values[place][:steps]):
             rows += [
@@ -236,8 +239,8 @@ def _pictures(name: str, internal: Internal, tokens: Sequence[str]) -> Iterator[
                 if np.isfinite(row[i])
             ]
     left_out = []
-    if len(places) > MOST_PANELS:
-        left_out.append(f"{len(places) - MOST_PANELS} more panels.")
+    if len(places) > most:
+        left_out.append(f"{len(places) - most} more panels.")
     if values.shape[-1] > count:
         left_out.append(f"{values.shape[-1] - count} of {values.shape[-1]} rows; humboldt inspect --json has all.")
     short = "".join(c if c.isalnum() else "-" for c in name.split(" (")[0])
@@ -254,6 +257,110 @@ def _pictures(name: str, internal: Internal, tokens: Sequence[str]) -> Iterator[
         panel="panel" if len(places) > 1 else None,
         left_out=" ".join(left_out),
     )
+
+
+def first_component(values: np.ndarray) -> np.ndarray:
+    """Returns the first principal component of vectors along the last axis. Their mean, such as that of empty cells, is
+    0; the sign is such that the largest value is positive."""
+    vectors = values.reshape(-1, values.shape[-1])
+    if not np.isfinite(vectors).all():
+        return np.full(values.shape[:-1], np.nan)
+    centred = vectors - vectors.mean(0)
+    _, _, directions = np.linalg.svd(centred, full_matrices=False)
+    component = centred @ directions[0]
+    sign = 1.0 if component[np.abs(component).argmax()] >= 0 else -1.0
+    return (sign * component).reshape(values.shape[:-1])
+
+
+def _layer_planes(member: KeptMember) -> Iterator[Figure]:
+    """Yields planes of the first and the last layer for strings of several lengths, as Figures 4b, B.4 and B.5.
+
+    One shows all tokens of the first layer, by length; the others the token at which the first answer is read, by its
+    right answer. A network without layers yields nothing, as does a task without strings of such lengths.
+    """
+    tokens: list[tuple[dict[str, Any], np.ndarray]] = []
+    answers: dict[str, list[tuple[dict[str, Any], np.ndarray]]] = {}
+    for length in LENGTHS:
+        strings = _strings_of(member, length)
+        try:
+            states = member.states_of(strings) if strings else None
+        except HumboldtError:  # positions beyond what was trained, or strings that its problem cannot read
+            continue
+        if states is None:
+            continue
+        for number, (symbols, values) in enumerate(zip(strings, states.astype(float), strict=True)):
+            about = {"string": f"{length}-{number}", "length": str(length)}
+            tokens += [({**about, "string": f"{length}-{number}-{i}"}, v) for i, v in enumerate(values[0])]
+            step = int(np.flatnonzero(member.problem.framed(symbols).target_mask[0])[0])
+            right = member.resolved.task.oracle(list(symbols))[0]
+            for layer, name in ((0, "first layer"), (-1, "last layer")):
+                row = {**about, "panel": f"{name}, length {length}", "state": right}
+                answers.setdefault(name, []).append((row, values[layer, step]))
+    if not tokens:
+        return
+    yield _plane(
+        tokens[:: max(1, len(tokens) // 2000)],
+        name="plane-lengths",
+        title="First layer by length",
+        about="Principal components of all tokens after the first layer. Figure 4b of the paper: lengths in training "
+        "and longer ones.",
+        colour=("length", "Length"),
+    )
+    for name, points in answers.items():
+        figure = "B.4" if name == "first layer" else "B.5"
+        yield _plane(
+            points,
+            name=f"plane-{name.replace(' ', '-')}",
+            title=f"The token of the first answer after the {name}",
+            about=f"Principal components of all lengths together, one point for each string. Figure {figure}.",
+            colour=("state", "Right answer"),
+            panel="panel",
+        )
+
+
+def _plane(
+    points: Sequence[tuple[dict[str, Any], np.ndarray]],
+    *,
+    name: str,
+    title: str,
+    about: str,
+    colour: tuple[str, str],
+    panel: str | None = None,
+) -> Figure:
+    """Returns points on the plane of their first two principal components."""
+    matrix = np.stack([vector for _, vector in points])
+    centred = matrix - matrix.mean(0)
+    _, singular, directions = np.linalg.svd(centred, full_matrices=False)
+    plane = centred @ directions[:2].T
+    shares = 100 * singular[:2] ** 2 / max(float((singular**2).sum()), 1e-12)
+    rows = [
+        {**row, "step": 0, "token": "", "x": round(float(x), 4), "y": round(float(y), 4)}
+        for (row, _), (x, y) in zip(points, plane, strict=True)
+    ]
+    return Figure(
+        name=name,
+        title=title,
+        about=about,
+        kind=Kind.PATH,
+        rows=tuple(rows),
+        x=Axis("x", f"First component ({shares[0]:.0f}% of the variance)"),
+        y=Axis("y", f"Second component ({shares[1]:.0f}%)"),
+        colour=colour[0],
+        colour_title=colour[1],
+        panel=panel,
+    )
+
+
+def _strings_of(member: KeptMember, length: int) -> list[tuple[str, ...]]:
+    """Returns strings of one length, or none if the task has no such strings."""
+    suite = suites.get(member.training.suite)
+    if not isinstance(suite, OffersData):
+        return []
+    try:
+        request = ExampleRequest(member.training.task, None, STRINGS, length, 0, {})
+        return [tuple(source) for source, _ in suite.examples(request) if source]
+    except HumboldtError:
+        return []
 
 
 def _planes(member: KeptMember, strings: Sequence[tuple[str, ...]]) -> Iterator[Figure]:

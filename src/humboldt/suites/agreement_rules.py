@@ -19,6 +19,7 @@ class Rule:
     - `value`: the column of the published numbers. `matches`: whether a record stands beside a row.
     - `agrees`: ours, the paper's, and the record of the test where there is one; `None` if the rule does not judge it.
     - `in_words`: the rule for readers. `judged`: the tables that it judges.
+    - `repeats`: whether a row repeats a number of another table of the paper, and so is not counted again.
     - `missing`: the options of `humboldt run` for a row.
     - `prefers`: the sort key by which one of several records for a number is chosen: the highest value, as in the
       papers that print the best, or the fewest departures.
@@ -31,6 +32,7 @@ class Rule:
     judged: tuple[str, ...]
     missing: Callable[[Row], tuple[str, ...]]
     prefers: Callable[[Record], tuple[float, ...]]
+    repeats: Callable[[Row], bool] = lambda row: False
 
 
 def _size(value: Any) -> float:
@@ -69,8 +71,7 @@ def _chomsky_missing(row: Row) -> tuple[str, ...]:
     if row["setting"] == "autoregressive" and row["architecture"] != "transformer":
         options.append("--set autoregressive=true")
     if row["layers"]:
-        sizes = {"positions": "relative", "num_layers": row["layers"], "steps": row["training_steps"]}
-        options.append(" ".join(f"--set {key}={value}" for key, value in sizes.items()))
+        options.append("--preset table_b6")
     return tuple(options)
 
 
@@ -84,14 +85,26 @@ def _bliss(record: Record, row: Row) -> bool:
     )
 
 
+#: Measures that the published table names otherwise, or for a part of the items.
+PRINTED_PARTS = {
+    "overgeneralisation": ("sequence_accuracy", "all"),
+    "consistency_of_incorrect": ("consistency", "incorrect"),
+    "synonym_distance": ("cosine_distance", "average"),
+    "other_distance": ("cosine_distance_to_other_functions", "average"),
+}
+
+
 def _pcfg_set(record: Record, row: Row) -> bool:
-    pair = record.setting.partition("pair=")[2].replace(" ", "_")
+    where = dict(re.findall(r"(pair|function)=([^,]+)", record.setting))
+    metric, subset = PRINTED_PARTS.get(record.measure, (record.measure, "all"))
+    subset = next(iter(where.values()), subset).replace(" ", "_")
+    # Table 4 prints distances to other functions once, whichever of the two tests a model is trained for.
+    test = record.task.partition("_")[0] if record.measure == "other_distance" else record.task
     return (
-        (record.task, record.model, record.measure) == (row["test"], row["model"], row["metric"])
+        (test, record.model, metric, subset) == (row["test"], row["model"], row["metric"], row["subset"])
         and record.statistic == "mean"
         and record.published is not None
         and float(row["mean"]) == record.published
-        and (pair or "all") == row["subset"]
     )
 
 
@@ -114,20 +127,32 @@ def _bias(record: Record, row: Row) -> bool:
     wanted = {"FPA": "share", "L": "bits", "accuracy": "mean"}.get(row["metric"])
     if (record.task, record.model, rule) != (task, row["model"], row["rule"]) or record.statistic != wanted:
         return False
-    if metric != row["metric"] or "vocabulary" in record.setting or "kept" in record.setting:
+    if metric != row["metric"] or any(word in record.setting for word in ("vocabulary", "kept", "optimiser")):
         return False
     changes = dict(re.findall(r"(\w+)=([\w.]+)", record.setting))
-    changes |= dict(re.findall(r"^table_\d_(\w+)_([\d.]+)", record.setting))
     varied = [name for name in VARIED if name in changes]
     table = row["paper_table"]
+    size = next((changes[name] for name in ("l", "M", "d") if name in changes), "")
+    of_table = _varied_in(table)
+    if of_table is not None:
+        value = float(row["parameter_value"] or "nan")
+        return varied == [of_table] and record.published is not None and float(changes[of_table]) == value
     if varied:
-        name = varied[0]
-        is_of = len(varied) == 1 and table.startswith(VARIED[name]) and record.published is not None
-        return is_of and float(changes[name]) == float(row["parameter_value"] or "nan")
+        return False
     if table == "table_7":
         return changes.get("kernel_width", "") == row["parameter_value"]
-    size = next((changes[name] for name in ("l", "M", "d") if name in changes), "")
-    return table in BIAS_TABLES and size in row["parameter_value"].split("|")
+    return table in (*BIAS_TABLES, "table_8") and size in row["parameter_value"].split("|")
+
+
+def _varied_in(table: str) -> str | None:
+    """Returns the setting that one of Tables 3 to 6 varies."""
+    return next((name for name, of in VARIED.items() if table.startswith(of)), None)
+
+
+def _bias_repeats(row: Row) -> bool:
+    """Whether a row of Tables 3 to 6 has the usual value, and so repeats a row of Table 1."""
+    name = _varied_in(row["paper_table"])
+    return name is not None and (name, float(row["parameter_value"])) in USUAL
 
 
 def _bias_agrees(ours: float, papers: str, p: float | None) -> bool | None:
@@ -139,9 +164,8 @@ def _bias_missing(row: Row) -> tuple[str, ...]:
     table = row["paper_table"]
     task = "scan_jump" if row["task"] == "scan" else row["task"]
     options = [task, f"--model {row['model']}"]
-    name = next((name for name, of in VARIED.items() if table.startswith(of)), None)
-    if name is not None and (name, value := float(row["parameter_value"])) not in USUAL:
-        options.append(f"--preset {table[:7]}_{name}_{value:g}")
+    if _varied_in(table) is not None:
+        options.append(f"--preset {table[:7]}")
     return tuple(options)
 
 
@@ -169,6 +193,7 @@ RULES: Mapping[str, Rule] = {
         in_words="within 3 points, and both solved (>= 90) or both not",
         judged=("table_2", "table_b2", "table_b4"),
         missing=_chomsky_missing,
+        repeats=lambda row: row["paper_table"] in ("table_b2", "table_b3") and row["architecture"] == "stack_rnn",
         prefers=_highest,
     ),
     "bliss": Rule(
@@ -196,6 +221,7 @@ RULES: Mapping[str, Rule] = {
         in_words="p > 0.01 (Fisher's exact test), for agreement with a rule",
         judged=BIAS_TABLES,
         missing=_bias_missing,
+        repeats=_bias_repeats,
         prefers=_fewest_departures,
     ),
     "syntax": Rule(

@@ -36,9 +36,27 @@ def _of_cell(suite: "AbstractSuite", task: str, model: str, parts: Sequence[Part
         variation = suite.variation(part[0])
         key = "" if variation is None else canonical(dict(variation.settings))
         groups.setdefault(key, (variation, []))[1].append(part)
+    declared = catalogue.contender(suite, model).departures
     for variation, of_table in groups.values():
-        yield from _of_table(suite, task, model, of_table, variation)
-    yield from catalogue.contender(suite, model).departures
+        of_settings = _of_table(suite, task, model, of_table, variation)
+        yield from (each for each in of_settings if each.name not in {known.name for known in declared})
+    for known in declared:
+        yield from _declared(suite, task, model, parts, known)
+
+
+def _declared(
+    suite: "AbstractSuite", task: str, model: str, parts: Sequence[Part], known: Departure
+) -> Iterable[Departure]:
+    """Yields a departure that a contender declares, unless all parts have the paper's value of its setting."""
+    if known.papers is None:
+        yield known
+        return
+    default = _default(suite, task, model, known.name)
+    for value in _distinct({**t.flat, **e.setting}.get(known.name, default) for t, e, _ in parts):
+        if value == known.ours:
+            yield known
+        elif value != known.papers:
+            yield Departure(known.name, value, known.papers)
 
 
 def _of_table(

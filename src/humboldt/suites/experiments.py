@@ -99,6 +99,7 @@ class Preset:
     - `cells`: the pairs of task and model to run unless the user names others. `tasks`: the tasks, if the user names
       only models. `models`: the models, if the user names only tasks.
     - `sweeps`: the values to sweep in place of the paper's (`None`: the paper's values).
+    - `varied`: settings of which the preset trains several values, beside what is swept, as a table of the paper does.
     - `source`: the paper and its appendix, if it is not the suite's paper. `departures`: known differences from it,
       whatever the settings.
     """
@@ -113,6 +114,7 @@ class Preset:
     tasks: tuple[str, ...] | None = None
     models: tuple[str, ...] | None = None
     sweeps: Mapping[str, tuple[Any, ...]] | None = None
+    varied: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     source: str = ""
     departures: tuple[str, ...] = ()
 

@@ -82,6 +82,7 @@ def trainings(
     papers = suite.sweep(task, contender)
     values = papers if preset.sweeps is None else preset.sweeps
     sweep = {key: values[key] for key in papers if key in values and key not in fixed}
+    sweep |= {key: values for key, values in preset.varied.items() if key not in fixed}
     for combination in itertools.product(*sweep.values()):
         swept = {**fixed, **dict(zip(sweep, combination, strict=True))}
         whole = settings.changed(suite.protocol(), swept)

@@ -32,6 +32,8 @@ SEARCHED = ("mdlrnn",)  # its searches count with any number of generations, whi
 class TableOfThePaper:
     """One published table: how many `numbers` it has, how many were `measured`, `judged` by the rule, and `agree`.
 
+    Numbers that repeat those of another table of the paper are not counted.
+
     - `superseded`: how many of those measured are only of earlier versions of a task, a model or a measure.
     - `cost`: members times length of training, as a fraction of the paper's for the same cells; `None` if unknown.
     - `missing`: commands that measure what is missing.
@@ -79,7 +81,8 @@ def _found(folder: Path, suite: AbstractSuite) -> Iterator[_Found]:
     for cells, is_superseded in of_versions:
         for heading, under_heading in cells.items():
             for cell in under_heading:
-                if not heading.preset.startswith(PAPERS) and not _has_papers_network(suite, cell):
+                is_papers = heading.preset.startswith(PAPERS) or _is_of_appendix(suite, cell)
+                if not is_papers and not _has_papers_network(suite, cell):
                     continue
                 work = _work(suite, cell)
                 for record in suite.presentation.records(cell):
@@ -101,6 +104,18 @@ def _has_papers_network(suite: AbstractSuite, cell: Cell) -> bool:
     own = training.setting.get("model", {})
     papers = plans.expected(suite, training.task, training.model, "paper", evaluation.name)
     return any(all(flat.get(key) == value for key, value in own.items()) for flat in papers)
+
+
+def _is_of_appendix(suite: AbstractSuite, cell: Cell) -> bool:
+    """Whether a cell has a setting that the paper varies in a separate table, though another preset has it as well."""
+    training, evaluation = cell.scores[0].training, cell.scores[0].evaluation
+    variation = suite.variation(training) if cell.model in suite.contenders else None
+    if variation is None:
+        return False
+    own = {**training.flat, **evaluation.setting}
+    papers = plans.expected(suite, training.task, training.model, "paper", evaluation.name)
+    wanted = [{**flat, **variation.settings} for flat in papers]
+    return any(all(own.get(key) == value for key, value in flat.items()) for flat in wanted)
 
 
 def _work(suite: AbstractSuite, cell: Cell) -> tuple[float, float] | None:
@@ -141,7 +156,8 @@ def _length(flat: Mapping[str, Any]) -> float:
 
 
 def _tables(suite: str, found: Sequence[_Found]) -> Iterator[TableOfThePaper]:
-    rule, rows = RULES[suite], [row for row in published.rows(suite) if row[RULES[suite].value] not in ("", "-", "–")]
+    rule = RULES[suite]
+    rows = [row for row in published.rows(suite) if row[rule.value] not in ("", "-", "–") and not rule.repeats(row)]
     for table in dict.fromkeys(row["paper_table"] for row in rows):
         of_table = [row for row in rows if row["paper_table"] == table]
         measured, verdicts, old, missing, work = 0, [], 0, list[Row](), dict[Any, tuple[float, float]]()
@@ -190,20 +206,17 @@ def _smallest_p(found: Sequence[_Found], record: Record) -> float | None:
 
 
 def _merged(options: Iterator[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Returns the options of all commands: those that differ in tasks alone are one command."""
-    by_rest: dict[tuple[str, ...], dict[str, None]] = {}
+    """Returns the options of all commands: those that differ in tasks or in models alone are one command."""
+    tasks_of: dict[tuple[str, ...], dict[str, None]] = {}
     for task, *rest in options:
-        by_rest.setdefault(tuple(rest), {})[task] = None
-    by_tasks: dict[tuple[str, ...], dict[tuple[str, ...], None]] = {}
-    for rest, tasks in by_rest.items():
-        by_tasks.setdefault(tuple(tasks), {})[rest] = None
-    merged = []
-    for tasks, rests in by_tasks.items():
-        of_tasks = [f"--task {task}" for task in tasks if task]
-        models = [rest[0] for rest in rests if len(rest) == 1]
-        merged += [(*of_tasks, *models)] if models else []
-        merged += [(*of_tasks, *rest) for rest in rests if len(rest) != 1]
-    return merged
+        tasks_of.setdefault(tuple(rest), {})[task] = None
+    models_of: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for (model, *others), tasks in tasks_of.items():
+        models_of.setdefault((tuple(tasks), tuple(others)), []).append(model)
+    return [
+        (*(f"--task {task}" for task in tasks if task), *models, *others)
+        for (tasks, others), models in models_of.items()
+    ]
 
 
 def _command(suite: str, options: Sequence[str]) -> str:

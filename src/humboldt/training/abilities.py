@@ -63,6 +63,17 @@ class WritesOutputs(AbstractAbility):
         """
 
 
+class SearchesOutputs(AbstractAbility):
+    """Generates output sequences by a beam search."""
+
+    words = "search for outputs with a beam"
+
+    @abstractmethod
+    def beam_outputs(self, batch: Batch, longest: int, beam: int) -> np.ndarray:
+        """Returns the most probable outputs that a search with `beam` hypotheses finds, in the form of
+        `WritesOutputs.outputs`."""
+
+
 class ReadsSymbols(AbstractAbility):
     """Reads a string symbol by symbol."""
 

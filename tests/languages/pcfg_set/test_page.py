@@ -2,9 +2,11 @@
 
 import json
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+from pages import ROOT, script
+
+from humboldt import published
+
 PAGE = (ROOT / "docs/pcfg_set.md").read_text()
 SEEDS = json.loads((ROOT / "reproductions/pcfg_set/corpus.json").read_text())
 FIRST_VERSION = json.loads((ROOT / "reproductions/pcfg_set/corpus_version_1.json").read_text())
@@ -96,6 +98,36 @@ def test_functions_before_and_after_substitution():
 
     assert f"{span(before)} before" in cell and f"{span(after['occurrence'])} after" in cell
     assert f"half of the items: {span(after['item'])}" in cell
+
+
+def test_primitive_exceptions_are_counted_on_the_current_corpus():
+    sizes = SEEDS[0]["sizes"]
+    pairs = [f"{sizes['primitive_exceptions'][rate]} of {count}" for rate, count in sizes["exceptions"].items()]
+    assert f"{', '.join(pairs[:-1])} and {pairs[-1]}" in row("exceptions")[2]
+
+
+def test_table_3_is_measured_on_the_corpus_of_seed_0():
+    """The record of the script agrees with the other record of the same corpus, and has every printed number."""
+    table = json.loads((ROOT / "reproductions/pcfg_set/table_3.json").read_text())
+    known = {"depth": "depth", "length": "length", "n_functions": "num_functions"}
+    names = {"min": "smallest", "max": "largest", "avg": "mean"}
+    assert len(table) == len(published.rows("pcfg_set_data"))
+    for entry, printed in zip(table, published.rows("pcfg_set_data"), strict=True):
+        assert entry["published"] == float(printed["value"])
+        if entry["dataset"] == "productivity":
+            other = SEEDS[0][f"productivity_{entry['split']}"][known[entry["property"]]]
+            assert entry["value"] == other[names[entry["statistic"]]]
+        if entry["statistic"] == "avg":
+            assert abs(entry["value"] - entry["published"]) < 0.1
+
+
+def test_figure_4_has_our_corpus_and_the_released_items():
+    figure = script("reproductions/pcfg_set/data_tables.py").figure_4(["copy A B"], [(4, 1), (4, 1), (7, 2)])
+    shares: dict[str, float] = {}
+    for each in figure.rows:
+        shares[each["panel"]] = shares.get(each["panel"], 0) + each["value"]
+    assert list(shares) == ["our corpus", "released PCFG SET items", "other sentences"]
+    assert all(abs(share - 1) < 0.001 for share in shares.values())
 
 
 def test_speed():

@@ -1,12 +1,15 @@
 """The paper's tables with ours beside them."""
 
+import dataclasses
 from typing import Any
 
 import pytest
 from suite_support import departures_of, result, scores_of
 
+from humboldt import published
 from humboldt.core.results import Scores, State
 from humboldt.suites import plans, suites
+from humboldt.suites.cells import sort_results
 from humboldt.suites.experiments import Experiment, Request
 from humboldt.suites.reading import records, tables
 
@@ -29,7 +32,7 @@ def scored(experiment: Experiment, *values: float) -> Scores:
 def test_the_table_takes_the_best_of_a_sweep_and_says_which():
     experiments = plan("duplicate_string", "tape_rnn", num_tapes="1")
     found = [scored(e, score) for e, score in zip(experiments, (0.5, 0.95, 0.7), strict=True)]
-    table, means = tables(SUITE, found)
+    table, means, _ = tables(SUITE, found)  # the last is that of times
     assert table.texts[0][4:6] == ("95.0*", "100.0")
     assert means.texts[0][4:6] == ("95.0", "90.0 ± 16.3")  # one member has no deviation
     assert "duplicate_string Tape-RNN: computation_tokens=1" in table.notes[1]
@@ -44,7 +47,7 @@ def test_autoregressive_results_have_a_table_of_their_own():
     found = tables(SUITE, [scored(told, 1.0), scored(one("reverse_string", "stack_rnn"), 0.5)])
     titles = {table.title: " ".join(table.notes) for table in found}
     assert set(titles) == {
-        *("chomsky, paper", "chomsky, paper: mean ± deviation"),
+        *("chomsky, paper", "chomsky, paper: mean ± deviation", "chomsky, paper: seconds of 1,000 steps"),
         *("chomsky, paper, autoregressive", "chomsky, paper, autoregressive: mean ± deviation"),
     }
     assert "Paper: Table B4" in titles["chomsky, paper, autoregressive"]
@@ -54,9 +57,11 @@ def test_autoregressive_results_have_a_table_of_their_own():
 
 def test_the_stack_rnn_stands_in_the_table_of_other_stacks_only_beside_them():
     stack, beside = scored(one("reverse_string", "stack_rnn"), 1.0), scored(one("reverse_string", "stack_lstm"), 1.0)
-    assert len(tables(SUITE, [stack])) == 2
+    assert len(tables(SUITE, [stack])) == 2 + 1  # and the times
     both = [table.columns for table in tables(SUITE, [stack, beside])]
-    assert ("Level", "Task", "Chance", "Floor", "Stack-RNN", "paper", "Stack-LSTM", "paper") in both and len(both) == 4
+    assert ("Level", "Task", "Chance", "Floor", "Stack-RNN", "paper", "Stack-LSTM", "paper") in both and len(
+        both
+    ) == 4 + 1
 
 
 def test_the_table_of_scaling():
@@ -105,7 +110,7 @@ def test_members_without_a_score_are_named():
 
 
 def test_settings_that_differ_from_every_preset_are_the_heading():
-    table, _ = tables(SUITE, [scored(one("parity_check", "rnn", steps="123", hidden_size="7"), 0.5)])
+    table, *_ = tables(SUITE, [scored(one("parity_check", "rnn", steps="123", hidden_size="7"), 0.5)])
     assert table.title == "chomsky, paper, hidden_size=7, steps=123"
     assert "steps 123 (paper: 1,000,000)" in table.notes[-1]
     quick = plans.plan(SUITE, Request(("parity_check",), ("rnn",), "quick"))[0]
@@ -114,9 +119,49 @@ def test_settings_that_differ_from_every_preset_are_the_heading():
 
 def test_rows_and_columns_are_in_the_papers_order():
     found = [scored(one(task, model), 0.5) for task in ("reverse_string", "even_pairs") for model in ("lstm", "rnn")]
-    table, _ = tables(SUITE, found)
+    table, *_ = tables(SUITE, found)
     assert table.columns[4::2] == ("RNN", "LSTM") and [row[1] for row in table.texts] == [
         "even_pairs",
         "reverse_string",
     ]
     assert [row[0] for row in table.texts] == ["regular", "context-free"] or table.texts[0][0] == "regular"
+
+
+def test_times_stand_beside_the_papers():
+    """Table A.2 has 0.50 hours for a million steps of an RNN on Reverse String: 1.8 s for 1,000."""
+    experiment = one("reverse_string", "rnn", steps="2000")
+    found = scores_of(
+        experiment, [dataclasses.replace(result(m, {"score": 1.0}), seconds=0.5) for m in experiment.members]
+    )
+    (table,) = [table for table in tables(SUITE, [found]) if "1,000 steps" in table.title]
+    assert [list(row) for row in table.texts] == [["reverse_string", "0.25", "1.8"]]
+    assert "Table A.2" in table.notes[0]
+    quick = plans.plan(SUITE, Request(("reverse_string",), ("rnn",), "quick"))[0]
+    timed = scores_of(quick, [dataclasses.replace(result(m, {"score": 1.0}), seconds=0.5) for m in quick.members])
+    assert not [table for table in tables(SUITE, [timed]) if "1,000 steps" in table.title]
+
+
+def test_table_b6_is_one_preset():
+    planned = plans.plan(SUITE, Request(preset="table_b6"))
+    scales = {(e.training.flat["num_layers"], e.training.flat["steps"]) for e in planned}
+    assert len(planned) == 15 * 15 and len(scales) == 15
+    assert {e.training.flat["positions"] for e in planned} == {"relative"}
+    printed = {(int(row["layers"]), int(row["training_steps"])) for row in published.rows("chomsky") if row["layers"]}
+    assert scales == printed
+    few = [e for e in planned if e.training.task == "parity_check" and e.training.flat["num_layers"] == 10]
+    (table,) = [table for table in tables(SUITE, [scored(e, 0.5) for e in few]) if "scaling" in table.title]
+    assert len(table.columns) == 1 + 2 * 3 and all(cell != "–" for cell in table.texts[0])
+
+
+def test_positional_encodings_have_curves_by_length():
+    """Figures 4a and B.7: the best member of each encoding."""
+    experiments = plan("reverse_string", "transformer_encoder", seeds=1)
+    found = []
+    for number, e in enumerate(experiments):
+        detail = {"accuracy_per_length": {"lengths": [41, 42], "accuracy": [0.5 + number / 10, 0.5]}}
+        found.append(scores_of(e, [result(m, {"score": 0.5 + number / 20}, detail=detail) for m in e.members]))
+    cells = [cell for cells in sort_results(SUITE, found).cells.values() for cell in cells]
+    (figure,) = [one for one in SUITE.presentation.figures(SUITE, cells) if one.name == "position-lengths"]
+    shown = {(row["positions"], row["x"]): row["best"] for row in figure.rows}  # pyright: ignore[reportAttributeAccessIssue]
+    assert len({positions for positions, _ in shown}) == 5
+    assert shown["none", 41] == 50.0 and shown["relative", 41] == pytest.approx(90.0)

@@ -17,7 +17,7 @@ from humboldt.suites import catalogue, plans, resolving, suites
 from humboldt.suites.experiments import Experiment, MemberScore, Request
 from humboldt.suites.pcfg_set import PcfgSet
 from humboldt.suites.pcfg_set.problem import Expressions
-from humboldt.training.abilities import WritesOutputs
+from humboldt.training.abilities import SearchesOutputs, WritesOutputs
 from humboldt.training.base import AbstractPredictor
 
 SUITE = suites.get("pcfg_set")
@@ -239,6 +239,28 @@ def test_training_goes_on_where_it_stopped(tmp_path: Path):
     assert set(epochs[0]["overgeneralised"]) == {"all", "primitive", "complex"}
     assert second.detail["milestones"] == epochs
     assert whole.scored[0][1][0].measures == resumed.scored[0][1][0].measures
+
+
+class Searches(Speaks, SearchesOutputs):
+    """A model whose searches find what is right, and whose greedy outputs do not."""
+
+    def take(self, members: Sequence[int]) -> "Searches":
+        return Searches(self.problem, *(self.models[i] for i in members))
+
+    def beam_outputs(self, batch: Batch, longest: int, beam: int) -> np.ndarray:
+        assert beam == 5
+        return Speaks(self.problem, *[oracle] * self.num_members).outputs(batch, longest)
+
+
+def test_a_beam_is_asked_for_where_the_evaluation_has_one():
+    for beam, expected in ((1, 0.0), (5, 1.0)):
+        experiment = planned("task_accuracy", beam=beam)
+        parts = resolving.resolve(SUITE, experiment.training, experiment.evaluations[0])
+        problem = Expressions(parts.task, parts.protocol, parts.model)
+        predictor = Searches(problem, lambda sources: [""] * len(sources))
+        asked = scoring_input(SUITE, parts, experiment.evaluations[0], predictor, experiment.members, Recording())
+        (found,) = SUITE.score(asked)
+        assert found.measures["sequence_accuracy"] == expected
 
 
 def test_it_is_a_suite():

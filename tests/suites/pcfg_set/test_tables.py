@@ -8,8 +8,11 @@ from suite_support import result, scores_of
 from humboldt import published
 from humboldt.core.results import Scores
 from humboldt.suites import plans, suites
+from humboldt.suites.agreement_rules import RULES
 from humboldt.suites.cells import MeasureValues, sort_results
+from humboldt.suites.departures import departures
 from humboldt.suites.experiments import Request
+from humboldt.suites.pcfg_set.protocol import GREEDY
 from humboldt.suites.reading import records, tables
 
 SUITE = suites.get("pcfg_set")
@@ -33,7 +36,7 @@ def accuracy(*values: float, pair: float = 0.25) -> list[tuple[dict[str, float],
 
 def epochs(*shares: float) -> dict[str, Any]:
     milestones = [
-        {"epoch": i, "overgeneralised": {"all": s, "primitive": s / 2, "complex": s * 0.75}}
+        {"epoch": i, "overgeneralised": {"all": s, "primitive": s / 2, "complex": s * 0.75}, "memorised": {"all": 0.1}}
         for i, s in enumerate(shares, 1)
     ]
     return {"milestones": milestones, "in_the_end": {"overgeneralised": {"all": shares[-1]}, "memorised": {"all": 1.0}}}
@@ -46,10 +49,15 @@ def longer(right: int) -> tuple[dict[str, float], dict[str, Any]]:
     return {"length_5": 1.0, "length_6": (right + 10) / 20}, {"by_function": detail}
 
 
+UNROLLED = {"score": {"breakdowns": {"num_functions": {"2": {"value": 1.0, "n": 3}, "6": {"value": 0.5, "n": 1}}}}}
+DISTANCES = {
+    "synonyms": {"repeat": 0.4, "remove_second": 0.3, "swap": 0.35, "append": 0.39},
+    "others": {"repeat": 0.8, "remove_second": 0.7, "swap": 0.75, "append": 0.83},
+}
 FOUND = [
     stored("task_accuracy", "transformer", "accuracy", *accuracy(0.9, 0.92, 0.94)),
     stored("task_accuracy", "lstm_s2s", "accuracy", *accuracy(0.78, 0.8, 0.79)),
-    stored("task_accuracy", "transformer", "localism", ({"consistency": 0.5, "first_string": 1.0}, {})),
+    stored("task_accuracy", "transformer", "localism", ({"consistency": 0.5, "first_string": 1.0}, UNROLLED)),
     stored("systematicity", "transformer", "accuracy", *accuracy(0.7)),
     stored("productivity", "transformer", "accuracy", *accuracy(0.46)),
     stored(
@@ -61,7 +69,7 @@ FOUND = [
                 **{"consistency": 0.9, "consistent_correct": 0.8, "consistency_of_incorrect": 0.3, "first_string": 1.0},
                 **{"synonym_distance": 0.36, "other_distance": 0.77},
             },
-            {},
+            DISTANCES,
         ),
     ),
     stored(
@@ -105,6 +113,52 @@ def test_what_stands_behind_it(laid_out: dict[str, list[list[str]]]):
     assert drop == ["–", "–", "0.50", "0.46"]  # (0.92 - 0.46) / 0.92, and the paper's 46%
     early = parts.get(("productivity", "of the wrong outputs, pieces of the right one"))
     assert early is None or early[3] == "0.08"  # footnote 16
+
+
+def test_table_4_has_every_function_beside_the_papers(laid_out: dict[str, list[list[str]]]):
+    rows = {(row[0], row[2]): row[3:] for row in laid_out["pcfg_set, paper: distances of words"]}
+    assert rows["repeat", "its synonym"] == ["–", "–", "0.40", "0.39"]
+    assert rows["repeat", "the other functions"] == ["–", "–", "0.80", "0.79"]
+    assert rows["average", "its synonym"] == ["–", "–", "0.36", "0.37"]
+    of_functions = {
+        (r.setting, r.measure): (r.value, r.published) for r in records(SUITE, FOUND) if "function=" in r.setting
+    }
+    assert of_functions["paper, function=repeat", "synonym_distance"] == (0.4, 0.39)
+    assert of_functions["paper, function=repeat", "other_distance"] == (0.8, 0.79)
+
+
+def test_localism_has_the_mean_number_of_steps_beside_the_papers(laid_out: dict[str, list[list[str]]]):
+    parts = {(row[0], row[1]): row[2:] for row in laid_out["pcfg_set, paper: parts"]}
+    assert parts["localism", "steps of unrolling, mean over items"] == ["–", "–", "3.00", "5.00"]
+
+
+def test_answers_that_are_neither_by_rule_nor_by_heart_are_drawn():
+    cells = [cell for cells in sort_results(SUITE, FOUND).cells.values() for cell in cells]
+    (figure,) = [one for one in SUITE.presentation.figures(SUITE, cells) if one.name == "exceptions"]
+    shown = {(row["answer"], row["x"]): row["best"] for row in figure.rows}  # pyright: ignore[reportAttributeAccessIssue]
+    for epoch, share in enumerate((0.5, 0.8, 0.1), 1):
+        assert shown["overgeneralised", epoch] == share
+        assert shown["neither", epoch] == pytest.approx(1 - share - 0.1)
+
+
+def test_every_number_of_the_paper_can_be_matched_by_a_record():
+    """Names of measures and of published metrics differ: of each table some numbers stand beside records."""
+    made = records(SUITE, FOUND)
+    for table, tests in {
+        "table_1": {"overgeneralisation", "systematicity", "localism", "substitutivity_primitive"},
+        "table_2": {"systematicity"},
+        "table_4": {"substitutivity_primitive", "substitutivity"},
+        "table_5": {"substitutivity_primitive"},
+    }.items():
+        matched = [
+            row
+            for row in published.rows("pcfg_set")
+            if row["paper_table"] == table and any(RULES["pcfg_set"].matches(record, row) for record in made)
+        ]
+        assert {row["test"] for row in matched} >= tests, table
+        assert {row["model"] for row in matched} <= {"transformer", "lstm_s2s"}
+    parts = {row["metric"]: row["subset"] for row in matched}  # of Table 5
+    assert parts == {"consistency": "incorrect", "consistent_correct": "all"}
 
 
 def test_numbers_of_the_text_follow_from_table_1_or_stand_alone():
@@ -151,7 +205,7 @@ def test_longer_strings_of_a_result_without_functions_are_still_shown():
 def test_table_2_and_significance(laid_out: dict[str, list[list[str]]]):
     rows = laid_out["pcfg_set, paper: systematicity by held-out pair"]
     assert rows[0] == ["swap repeat", "–", "–", "0.25", "0.53"] and rows[-1] == ["all", "–", "–", "0.70", "0.72"]
-    assert laid_out["pcfg_set, paper: p of Welch's test"] == [["task_accuracy", "0.002"]]
+    assert laid_out["pcfg_set, paper: p of Welch's test"] == [["task_accuracy", "0.002", "~1e-4"]]
 
 
 def test_records_have_the_papers_numbers_beside_them():
@@ -175,6 +229,22 @@ def test_records_have_the_papers_numbers_beside_them():
 def _measured(task: str) -> list[MeasureValues]:
     cells = [cell for cells in sort_results(SUITE, FOUND).cells.values() for cell in cells if cell.task == task]
     return [one for cell in cells for one in SUITE.presentation.measured(cell)]
+
+
+def test_a_beam_of_five_is_the_papers_and_other_beams_depart():
+    experiment = plans.plan(SUITE, Request(("task_accuracy",), ("transformer",), "paper", settings={"beam": 5}))[0]
+    greedy = plans.plan(SUITE, Request(("task_accuracy",), ("transformer",), "paper"))[0]
+    assert experiment.training.key == greedy.training.key  # the search is part of the evaluation
+    assert "beam" not in greedy.evaluations[0].setting and experiment.evaluations[0].setting["beam"] == 5
+
+    def said(beam: int) -> list[str]:
+        planned = plans.plan(SUITE, Request(("task_accuracy",), ("transformer",), "paper", settings={"beam": beam}))
+        parts = [(one.training, evaluation, one.members) for one in planned for evaluation in one.evaluations]
+        return [str(each) for each in departures(SUITE, parts)]
+
+    assert said(5) == []
+    assert said(1) == [str(GREEDY[0])]
+    assert said(3) == ["beam 3 (paper: 5)"]
 
 
 def test_notes_tell_of_cuts():

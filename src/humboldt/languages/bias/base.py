@@ -27,6 +27,7 @@ class AbstractBiasTask(AbstractTask):
     - `training_examples`, as `(input, target)`, and `rule_examples`, as `(rule, input, output)`, are worked by hand for
       the default settings. A contract test checks the task against them and calls `verify`.
     - `block_size`: the number of hold-out examples in one block when description length is measured.
+    - `least_rules`: how many rules it needs; with one, nothing is preferred, and only accuracy is of interest.
     - `sizes`: a setting and its values in the paper, such as `("l", (40, 30, 20, 10))`, or `None`.
 
     >>> class FirstOrLast(AbstractBiasTask):
@@ -46,6 +47,7 @@ class AbstractBiasTask(AbstractTask):
     training_examples: ClassVar[tuple[tuple[str, str], ...]] = ()
     rule_examples: ClassVar[tuple[tuple[str, str, str], ...]] = ()
     block_size: ClassVar[int] = 1
+    least_rules: ClassVar[int] = 2
     sizes: ClassVar[tuple[str, tuple[int, ...]] | None] = None
 
     @abstractmethod
@@ -114,10 +116,10 @@ class AbstractBiasTask(AbstractTask):
 
     def verify(self) -> None:
         """Raises an error unless the task has the properties that the measures rely on (section 2 of the paper)."""
-        if not self.training_pairs or not self.holdout_inputs or len(self.rules) < 2:
+        if not self.training_pairs or not self.holdout_inputs or len(self.rules) < self.least_rules:
             raise UsageError(
                 f"The task has {len(self.training_pairs)} training pairs, {len(self.holdout_inputs)} hold-out inputs "
-                f"and {len(self.rules)} rules. It needs at least one, one and two of them."
+                f"and {len(self.rules)} rules. It needs at least one, one and {_number(self.least_rules)} of them."
             )
         targets = self.training_targets
         for source, target in self.training_pairs:
@@ -175,6 +177,10 @@ def as_symbols(text: Text) -> Symbols:
 
 def _alphabet(strings: Iterable[Symbols]) -> Alphabet:
     return Alphabet(tuple(dict.fromkeys(symbol for string in strings for symbol in string)))
+
+
+def _number(count: int) -> str:
+    return {1: "one", 2: "two"}.get(count, str(count))
 
 
 def _show(symbols: Symbols) -> str:

@@ -20,6 +20,7 @@ from humboldt.measures.bias._description_length import summarise as summarise
 from humboldt.measures.bias._description_length import uniform_nats as uniform_nats
 from humboldt.measures.bias._schedule import Coded as Coded
 from humboldt.measures.bias._schedule import Retraining as Retraining
+from humboldt.measures.bias._schedule import curve_retraining_of as curve_retraining_of
 from humboldt.measures.bias._schedule import curve_retrainings as curve_retrainings
 from humboldt.measures.bias._schedule import measured as measured
 from humboldt.measures.bias._schedule import num_blocks as num_blocks

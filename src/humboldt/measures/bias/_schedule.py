@@ -91,16 +91,18 @@ def curve_retrainings(task: AbstractBiasTask, rule: str, seed: int, *, block_siz
 
     With `composition_or_memorization`, N = 1000 and M = 10, these are the 99 trainings behind a curve of Figure 3.
     """
-    blocks = _blocks(len(task.holdout_inputs), block_size, seed)
-    pairs = task.holdout_pairs(rule)
-    schedule = []
-    for block in range(len(blocks)):
-        seen = [pairs[index] for earlier in blocks[:block] for index in earlier]
-        rest = [Coded(rule, index, pairs[index]) for later in blocks[block:] for index in later]
-        schedule.append(
-            Retraining(seed, rule if block else None, block, (*task.training_pairs, *seen), tuple(rest)),
-        )
-    return schedule
+    blocks = num_blocks(task, block_size)
+    return [curve_retraining_of(task, rule, seed, block, block_size=block_size) for block in range(blocks)]
+
+
+def curve_retraining_of(
+    task: AbstractBiasTask, rule: str, seed: int, block: int, *, block_size: int = 10
+) -> Retraining:
+    """Returns one of the trainings of `curve_retrainings`; its training set is that of `retraining_of`."""
+    blocks, pairs = _blocks(len(task.holdout_inputs), block_size, seed), task.holdout_pairs(rule)
+    seen = [pairs[index] for earlier in blocks[:block] for index in earlier]
+    rest = [Coded(rule, index, pairs[index]) for later in blocks[block:] for index in later]
+    return Retraining(seed, rule if block else None, block, (*task.training_pairs, *seen), tuple(rest))
 
 
 def measured(schedule: Sequence[Retraining], nats: Iterable[Sequence[float]]) -> list[Measured]:

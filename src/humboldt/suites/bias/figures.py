@@ -8,7 +8,8 @@ from humboldt.core.results import State
 from humboldt.measures.statistics import wilson
 from humboldt.report.figures import AnyFigure, Axis, Figure, Kind
 from humboldt.suites.bias.printed import exactly_printed, star_level
-from humboldt.suites.bias.tables import Summary, rules_of, size_name, summarise
+from humboldt.suites.bias.protocol import SCAN_TASKS
+from humboldt.suites.bias.tables import PAPERS_CURVE, Summary, curve_of, rules_of, size_name, summarise
 from humboldt.suites.cells import Cell, OverviewEntry
 from humboldt.suites.plots import mean_and_interval, named
 
@@ -37,20 +38,22 @@ def glance(cells: Sequence[Cell]) -> OverviewEntry | None:
 
 def place_of(cell: Cell) -> str:
     """Returns task and size: `count_or_memorization, l = 40`."""
-    size, kernel = cell.place
+    size, kernel, *varied = cell.place
     name = size_name(cell.task)
     parts = [f"{name} = {size}"] * bool(name) + [f"width {kernel}"] * bool(kernel)
+    parts += [f"{key} {value:g}" for key, value in varied]
     return ", ".join([cell.task, *parts])
 
 
 def figures(suite: "Bias", cells: Sequence[Cell]) -> list[AnyFigure]:
-    """Returns agreement, accuracy, description length, and description length by block."""
+    """Returns agreement, accuracy, description length, its course by block, and the curve of Figure 3."""
     summaries = [(cell, summarise(cell)) for cell in cells]
     drawn = [
         _agreement(suite, summaries),
         _accuracy(suite, summaries),
         _lengths(suite, summaries),
         _course(suite, cells),
+        _speed(suite, cells),
     ]
     return [figure for figure in drawn if figure is not None]
 
@@ -58,7 +61,7 @@ def figures(suite: "Bias", cells: Sequence[Cell]) -> list[AnyFigure]:
 def _agreement(suite: "Bias", summaries: Sequence[tuple[Cell, Summary]]) -> Figure | None:
     rows: list[dict[str, Any]] = []
     for cell, summary in summaries:
-        if cell.task == "scan_jump":  # it has accuracies instead
+        if cell.task in SCAN_TASKS:  # they have accuracies instead
             continue
         for rule, count in summary.agreeing.items() if summary.counted else ():
             interval, beside = wilson(count, summary.counted), exactly_printed(cell, rule, "FPA")
@@ -77,7 +80,7 @@ def _accuracy(suite: "Bias", summaries: Sequence[tuple[Cell, Summary]]) -> Figur
     """Shows accuracies for SCAN, where no member is expected to follow a rule everywhere."""
     rows: list[dict[str, Any]] = []
     for cell, summary in summaries:
-        for rule, value in summary.accuracy.items() if cell.task == "scan_jump" else ():
+        for rule, value in summary.accuracy.items() if cell.task in SCAN_TASKS else ():
             beside = exactly_printed(cell, rule, "accuracy")
             row = {**named(suite, cell.model), "task": place_of(cell), "x": rule, "value": value}
             rows.append(row | {"members": summary.members, **({} if beside is None else {"published": beside})})
@@ -165,12 +168,35 @@ def _course(suite: "Bias", cells: Sequence[Cell]) -> Figure | None:
         title="Description length, block by block",
         about="The nats of each block of examples, for a learner that was trained on the blocks before; mean over "
         "members with a 95% bootstrap interval. A rule that is taken up soon costs little. The paper's Figure 3 is "
-        "another curve: the mean over all examples that are left, not the sum over the next block.",
+        "another curve, the mean over all examples that are left (`--preset figure_3`).",
         kind=Kind.LINES,
         rows=tuple(rows),
         x=Axis("x", "Block"),
         y=Axis("best", "Nats"),
         colour="rule",
         colour_title="Rule",
+        panel="task",
+    )
+
+
+def _speed(suite: "Bias", cells: Sequence[Cell]) -> Figure | None:
+    """Returns Figure 3: nats of an example that is left, by the number of the rule's examples in training."""
+    rows: list[dict[str, Any]] = []
+    for cell in cells:
+        for point in curve_of(cell):
+            ends = {} if point.interval is None else {"low": point.interval.low, "high": point.interval.high}
+            row = {**named(suite, cell.model), "task": place_of(cell), "x": point.seen, "best": point.nats}
+            rows.append({**row, "members": point.seeds, **ends})
+    if not rows:
+        return None
+    return Figure(
+        name="speed",
+        title="How soon the rule is taken up",
+        about="Nats of each example that is left, for learners trained again with more and more examples of the rule; "
+        f"mean over members with a 90% bootstrap interval. {PAPERS_CURVE}",
+        kind=Kind.LINES,
+        rows=tuple(rows),
+        x=Axis("x", "Examples of the rule in training"),
+        y=Axis("best", "Nats per example"),
         panel="task",
     )

@@ -42,12 +42,14 @@ class Printed(NamedTuple):
 
 def printed(cell: Cell, rule: str, metric: str) -> Printed | None:
     """Returns the published number of a cell, from the main tables or from the variations of appendices B and C."""
-    size, kernel = cell.place
+    size, kernel, *_ = cell.place
     training = cell.scores[0].training
     criteria = {"model": cell.model, "rule": rule, "metric": metric}
     if cell.task == "scan_jump":
         factor = 1000.0 if metric == "L" else 1.0
         return published_number("table_7", str(kernel) if kernel else "", criteria, factor)
+    if cell.task == "scan_simple":
+        return _in_text({**criteria, "task": cell.task, "kernel_width": str(kernel) if kernel else ""})
     table = "table_8" if cell.model == "joint_attention" else MAIN_TABLES.get(cell.task, "")
     is_papers = training.model == cell.model  # and not a user's model, in whose place the paper's is looked up
     changes = varied(cell.model, training.setting["model"]) if is_papers else {}
@@ -60,6 +62,14 @@ def printed(cell: Cell, rule: str, metric: str) -> Printed | None:
         letter = table[-1]
         return published_number(f"{VARIED[name][0]}{letter}", f"{value:g}", criteria)
     return published_number(table, str(size), {**criteria, "task": cell.task})
+
+
+def _in_text(criteria: Mapping[str, str]) -> Printed | None:
+    """Looks up a number that the paper prints in its text and in no table."""
+    for row in published.rows("bias_text"):
+        if all(row[key] == value for key, value in criteria.items()):
+            return Printed(float(row["value"]), row["bound"])
+    return None
 
 
 def exactly_printed(cell: Cell, rule: str, metric: str) -> float | None:
@@ -109,6 +119,16 @@ def variation(training: Training) -> dict[str, Any]:
         return {}
     sizes = tasks.get(f"bias/{training.task}").sizes  # pyright: ignore[reportAttributeAccessIssue]
     return {name: value, **({sizes[0]: sizes[1][0]} if sizes else {})}
+
+
+def varied_at_first_size(training: Training) -> tuple[str, float] | None:
+    """Returns the setting that a row of Tables 3 to 6 varies, and its value; `None` for all other trainings."""
+    changes = variation(training)
+    sizes = {key: value for key, value in changes.items() if key not in VARIED}
+    own = training.setting.get("task", {})
+    if not changes or training.setting.get("curve_block") or any(own.get(key) != value for key, value in sizes.items()):
+        return None
+    return next((key, float(value)) for key, value in changes.items() if key in VARIED)
 
 
 def has_fewer_seeds(cell: Cell) -> bool:

@@ -62,13 +62,18 @@ class RuleLearning(AbstractProblem):
     def _whole(self, members: Sequence[Member]) -> Batch:
         """Returns one batch with all examples of every member."""
         members = members if self.has_own_examples else members[:1]
-        rows = [self.batch_of(_examples(self.task, member), self.batch_size, self._lengths) for member in members]
+        rows = [self.batch_of(self._examples(member), self.batch_size, self._lengths) for member in members]
         return stacked(rows) if self.has_own_examples else rows[0]
 
     def _pools(self, members: Sequence[Member]) -> list[tuple[Member, Batch]]:
         """Returns each member with the examples that it draws from."""
-        examples = [(member, _examples(self.task, member)) for member in members]
+        examples = [(member, self._examples(member)) for member in members]
         return [(member, self.batch_of(pairs, len(pairs), self._lengths)) for member, pairs in examples]
+
+    def _examples(self, member: Member) -> Sequence[Pair]:
+        from humboldt.measures.bias import retraining_of
+
+        return retraining_of(self.task, **member, block_size=self.protocol.curve_block).train
 
     def _drawn(self, member: Member, pool: Batch, step: int) -> Batch:
         """Returns a batch of one member, drawn from its pool with replacement."""
@@ -128,14 +133,11 @@ def _all_pairs(task: AbstractBiasTask) -> list[Pair]:
     return [*task.training_pairs, *(pair for rule in task.rules for pair in task.holdout_pairs(rule))]
 
 
-def _examples(task: AbstractBiasTask, member: Member) -> Sequence[Pair]:
-    from humboldt.measures.bias import retraining_of
-
-    return retraining_of(task, **member).train
-
-
 def members_of(task: AbstractBiasTask, protocol: Preferences) -> list[dict[str, Any]]:
-    """Returns the first models of all seeds and, for description length, those that see some of a rule's examples."""
+    """Returns the first models of all seeds and, for description length, those that see some of a rule's examples.
+
+    For the curve of Figure 3 these are of the first rule alone, with larger blocks.
+    """
     from humboldt.measures.bias import num_blocks
 
     seeds = range(protocol.seeds)
@@ -144,7 +146,7 @@ def members_of(task: AbstractBiasTask, protocol: Preferences) -> list[dict[str, 
         members += [
             {"seed": seed, "rule": rule, "block": block}
             for seed in seeds
-            for rule in task.rules
-            for block in range(1, num_blocks(task))
+            for rule in (list(task.rules)[:1] if protocol.curve_block else task.rules)
+            for block in range(1, num_blocks(task, protocol.curve_block))
         ]
     return members

@@ -15,7 +15,9 @@ TASKS = (
     "composition_or_memorization",
     "multiply_by_3",
     "scan_jump",
-)  # as Tables 1, 2 and 7 have them
+    "scan_simple",
+)  # as Tables 1, 2 and 7 and the text of appendix D have them
+SCAN_TASKS = ("scan_jump", "scan_simple")  # for which accuracies are printed, not FPA
 TRAINING = "section 4.1"
 
 
@@ -60,6 +62,14 @@ class Preferences:
         "Adam's moments when a learner is trained again, for description length: fresh, or kept from before, "
         "as in the released code; with kept, a learner is trained once more for every block before its own",
         "section 4.2: the same procedure; released code: kept",
+        added_later=True,
+    )
+    curve_block: int | None = setting(
+        None,
+        "examples of the first rule by which training sets grow, for the curve of Figure 3, in place of description "
+        "lengths; none: no curve",
+        "section 4.2: none; 10 in appendix F",
+        least=1,
         added_later=True,
     )
     vocabulary: Literal["symbols", "fairseq"] = setting(
@@ -112,17 +122,30 @@ FIRST_SIZES = {  # the only sizes of tasks in these tables
 }
 
 
-def variation_preset(table: str, name: str, value: float) -> Preset:
-    """Returns the preset for one value of a setting in Tables 3 to 6: 20 seeds, one size for each task."""
+def variation_preset(table: str, name: str, values: tuple[float, ...]) -> Preset:
+    """Returns the preset for one of Tables 3 to 6: 20 seeds, one size for each task."""
+    several = " and ".join(f"{value:g}" for value in values)
     return Preset(
-        f"{table}_{name}_{value:g}",
-        f"Table {table[-1]} of the paper, {name} {value:g}: 20 seeds, one size for each task",
-        changes={"seeds": 20, name: value},
+        table,
+        f"Table {table[-1]} of the paper, {name} {several}: 20 seeds, one size for each task",
+        changes={"seeds": 20},
+        varied={name: values},
         of_tasks=FIRST_SIZES,
         cells=tuple(itertools.product(TASKS[:4], LEARNERS)),
         tasks=TASKS[:4],
     )
 
+
+#: Settings of appendix F beside those of the main text. Its Transformer has two layers.
+OF_FIGURE_3 = {"N": 1000, "M": 10, "embedding_size": 64, "curve_block": 10}
+FIGURE_3 = Preset(
+    "figure_3",
+    "Figure 3 of the paper: how soon learners take up the compositional rule, 20 seeds",
+    changes={"seeds": 20, **OF_FIGURE_3},
+    of_models={"transformer": {"num_layers": 2}},
+    cells=tuple(("composition_or_memorization", learner) for learner in LEARNERS),
+    tasks=("composition_or_memorization",),
+)
 
 DONE_SOON = {"hidden_size": 64, "updates": 600, "warm_up": 200}
 
@@ -138,6 +161,7 @@ PRESETS = MappingProxyType(
                 "multiply_by_3": {"l": 5, "updates": 1_000, "warm_up": 300},
                 "composition_or_memorization": {"M": 36},
                 "scan_jump": {"updates": 500, "batch_size": 16},
+                "scan_simple": {"updates": 500, "batch_size": 16},
             },
             of_cells={
                 ("hierarchical_or_linear", "transformer"): {"updates": 3_000, "warm_up": 1_000},
@@ -151,9 +175,12 @@ PRESETS = MappingProxyType(
         "paper": Preset(
             "paper",
             "exactly the paper's setting",
-            of_tasks={"scan_jump": {"updates": 10_000, "batch_size": 16, "seeds": 10}},
+            of_tasks={
+                "scan_jump": {"updates": 10_000, "batch_size": 16, "seeds": 10},
+                "scan_simple": {"updates": 10_000, "batch_size": 16, "seeds": 10, "description_length": False},
+            },
             of_models={"joint_attention": {"seeds": 20}},
-            of_cells={("scan_jump", model): changes for model, changes in SCAN.items()},
+            of_cells={(task, model): changes for task in SCAN_TASKS for model, changes in SCAN.items()},
             cells=(*itertools.product(TASKS, LEARNERS), *((task, "joint_attention") for task in TASKS[:4])),
         ),
         **bench_presets(
@@ -181,9 +208,6 @@ PRESETS = MappingProxyType(
             standard_tasks=TASKS[:4],
         ),
     }
-    | {
-        preset.name: preset
-        for (table, name), values in VARIATIONS.items()
-        for preset in (variation_preset(table, name, value) for value in values)
-    }
+    | {table: variation_preset(table, name, values) for (table, name), values in VARIATIONS.items()}
+    | {"figure_3": FIGURE_3}
 )

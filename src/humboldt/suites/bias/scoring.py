@@ -15,6 +15,7 @@ from humboldt.training.base import AbstractPredictor
 ROWS = 1024  # of a batch
 MOST_TRAINING_INPUTS = 2_000  # for which fitting is checked; SCAN has more, and no FPA in the paper
 PROBED = 32  # inputs of an estimate
+LEFT = "left_"  # before the rule, a measure of a curve: mean nats of the examples that are left
 MOST_SHOWN = 100  # hold-out inputs whose outputs are kept
 
 
@@ -83,11 +84,20 @@ def outputs(
 
 
 def _nats(problem: RuleLearning, scoring: ScoringInput, predictor: GivesProbabilities) -> list[dict[str, float]]:
-    """For each member and rule, the nats of all that it codes for the rule."""
-    from humboldt.measures.bias import retraining_of
+    """For each member and rule, the nats of all that it codes for the rule; for a curve, those of each example that is
+    left, on average."""
+    from humboldt.measures.bias import curve_retraining_of, retraining_of
 
     rules = scoring.predictor.covers  # a file may have nats of some rules only
-    coded = [retraining_of(problem.task, **member, rules=rules).coded for member in scoring.members]
+    block_size = problem.protocol.curve_block
+    if block_size:
+        first = next(iter(problem.task.rules))
+        coded = [
+            curve_retraining_of(problem.task, first, m["seed"], m["block"], block_size=block_size).coded
+            for m in scoring.members
+        ]
+    else:
+        coded = [retraining_of(problem.task, **member, rules=rules).coded for member in scoring.members]
     most = max(map(len, coded))
     totals: list[dict[str, float]] = [{} for _ in scoring.members]
     for begin in range(0, most, ROWS):
@@ -100,6 +110,11 @@ def _nats(problem: RuleLearning, scoring: ScoringInput, predictor: GivesProbabil
             for example, value in zip(part, values, strict=False):
                 name = f"nats_{example.rule}"
                 totals[member][name] = totals[member].get(name, 0.0) + float(value)
+    if block_size:
+        return [
+            {name.replace("nats_", LEFT): nats / len(examples) for name, nats in total.items()}
+            for total, examples in zip(totals, coded, strict=True)
+        ]
     return totals
 
 

@@ -10,7 +10,7 @@ from humboldt.suites.bench import demo_part
 from humboldt.suites.bias import answer, figures, interchange, scoring, tables
 from humboldt.suites.bias.printed import FEWER_SEEDS, variation
 from humboldt.suites.bias.problem import RuleLearning, members_of
-from humboldt.suites.bias.protocol import CONTENDERS, PRESETS, TASKS, Preferences
+from humboldt.suites.bias.protocol import CONTENDERS, OF_FIGURE_3, PRESETS, SCAN_TASKS, TASKS, Preferences
 from humboldt.suites.capabilities import ExampleRequest, OffersData
 from humboldt.suites.experiments import (
     Contender,
@@ -67,7 +67,10 @@ class Bias(AbstractSuite, OffersData, OffersFiles):
         return {"seeds": len(distinct(members, "seed")), "description_length": lengths}
 
     def variation(self, training: Training) -> Variation | None:
-        """Tables 3 to 6, which vary one setting at the first size of each task."""
+        """Tables 3 to 6, which vary one setting at the first size of each task, and Figure 3."""
+        if training.setting.get("curve_block"):
+            layers = {"num_layers": 2} if training.model == "transformer" else {}
+            return Variation({**OF_FIGURE_3, **layers}, FEWER_SEEDS)
         changes = variation(training)
         return Variation(changes, FEWER_SEEDS) if changes else None
 
@@ -83,7 +86,7 @@ class Bias(AbstractSuite, OffersData, OffersFiles):
         sizes = tasks.get(f"{self.name}/{task}").sizes  # pyright: ignore[reportAttributeAccessIssue]
         if sizes and contender.model == "joint_s2s":
             sizes = (sizes[0], sizes[1][:1])  # all that Table 8 has
-        kernels = {"kernel_width": (3, 5, 8)} if (task, contender.model) == ("scan_jump", "cnn_s2s") else {}
+        kernels = {"kernel_width": (3, 5, 8)} if task in SCAN_TASKS and contender.model == "cnn_s2s" else {}
         return {**contender.sweep, **({sizes[0]: sizes[1]} if sizes else {}), **kernels}
 
     def check_plan(self, resolved: Resolved) -> None:

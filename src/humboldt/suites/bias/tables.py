@@ -17,11 +17,14 @@ from humboldt.suites.bias.printed import (
     fits_of_the_paper,
     printed,
     star_level,
+    varied_at_first_size,
 )
+from humboldt.suites.bias.protocol import SCAN_TASKS
+from humboldt.suites.bias.scoring import LEFT
 from humboldt.suites.cells import Cell, MeasureValues, SettingGroup, order_of
 
 if TYPE_CHECKING:
-    from humboldt.measures.bias import LengthReport
+    from humboldt.measures.bias import CurvePoint, LengthReport
     from humboldt.suites.bias.suite import Bias
 
 
@@ -105,6 +108,24 @@ def _lengths(cell: Cell, results: Sequence[Any]) -> "LengthReport | None":
     return summarise_lengths(lengths, fits if has_fits else None)
 
 
+def curve_of(cell: Cell) -> "tuple[CurvePoint, ...]":
+    """Returns the curve of Figure 3: nats per remaining example, by the number of the rule's examples in training.
+
+    Empty for cells with description lengths.
+    """
+    from humboldt.measures.bias import per_example_curve
+
+    rule, values = rules_of(cell)[0], dict[int, list[list[float]]]()
+    for scores in cell.scores:
+        setting = scores.training.setting
+        for result in scores.results if setting.get("curve_block") else ():
+            if result.state is State.FINISHED and f"{LEFT}{rule}" in result.measures:
+                # Of composition_or_memorization, M examples of the rule are in the training set.
+                seen = setting["task"].get("M", 0) + result.member["block"] * setting["curve_block"]
+                values.setdefault(seen, []).append([result.measures[f"{LEFT}{rule}"]])
+    return per_example_curve(values)
+
+
 def size_name(task: str) -> str:
     """Returns the setting in which the rows of a task's table differ; empty if there is none."""
     sizes = tasks.get(f"bias/{task}").sizes  # pyright: ignore[reportAttributeAccessIssue]
@@ -113,14 +134,17 @@ def size_name(task: str) -> str:
 
 def _kernel(training: Training) -> int:
     """Returns the kernel width if the paper's table has a row for each, else 0."""
-    is_swept = training.task == "scan_jump" and training.model == "cnn_s2s"
+    is_swept = training.task in SCAN_TASKS and training.model == "cnn_s2s"
     return training.setting["model"]["kernel_width"] if is_swept else 0
 
 
 def place(training: Training, evaluation: Evaluation) -> tuple[Any, ...]:
-    """Returns the size of the task and the kernel width, in which rows of the paper's tables differ."""
+    """Returns the size of the task, the kernel width, and a setting of Tables 3 to 6, in which rows of the paper's
+    tables differ."""
     del evaluation
-    return (training.setting.get("task", {}).get(size_name(training.task), 0), _kernel(training))
+    varied = varied_at_first_size(training)
+    size = training.setting.get("task", {}).get(size_name(training.task), 0)
+    return (size, _kernel(training), *([varied] if varied else []))
 
 
 def shown_of(training: Training) -> tuple[str, ...]:
@@ -145,9 +169,10 @@ def records(cell: Cell) -> list[Record]:
     from humboldt.measures.bias import fisher, wilson
 
     summary, all_records = summarise(cell), []
-    size, kernel = cell.place
+    size, kernel, *varied = cell.place
     name = size_name(cell.task)
     places = [f"{name}={size}"] * bool(name) + [f"kernel_width={kernel}"] * bool(kernel)
+    places += [f"{key}={value:g}" for key, value in varied]
     setting = ", ".join([str(cell.heading), *places])
 
     def add(measure: str, statistic: str, value: float, members: int, beside: float | None = None) -> None:
@@ -165,6 +190,9 @@ def records(cell: Cell) -> list[Record]:
             )
         )
 
+    for point in curve_of(cell):
+        for statistic, value in _statistics_of(point).items():
+            add(f"nats left-{rules_of(cell)[0]}, seen={point.seen}", statistic, value, point.seeds)
     if summary.members and summary.fitting is not None:
         add("fits", "share", summary.fitting / summary.members, summary.members)
     for counts, ending in ((summary.agreeing, ""), (summary.without_empty, ", without empty outputs")):
@@ -195,18 +223,51 @@ def records(cell: Cell) -> list[Record]:
     return all_records
 
 
+def _statistics_of(point: "CurvePoint") -> dict[str, float]:
+    ends = {} if point.interval is None else {"low": point.interval.low, "high": point.interval.high}
+    return {"mean": point.nats, **ends}
+
+
 def layout(suite: "Bias", heading: SettingGroup, cells: Sequence[Cell]) -> list[Table]:
-    """Returns a table for each task, as the parts of Table 1."""
-    return [
+    """Returns a table for each task, as the parts of Table 1, and curves as in Figure 3."""
+    tables = [
         _table(suite, f"bias, {heading}: {task}", [cell for cell in cells if cell.task == task])
         for task in dict.fromkeys(cell.task for cell in cells)
     ]
+    return [*tables, *_curves(suite, heading, cells)]
+
+
+def _curves(suite: "Bias", heading: SettingGroup, cells: Sequence[Cell]) -> list[Table]:
+    """Returns Figure 3 as a table: a row for each number of examples, a column for each learner."""
+    found = [(catalogue.contender(suite, cell.model).title, curve_of(cell)) for cell in cells]
+    curves = {title: {point.seen: point for point in points} for title, points in found if points}
+    rows = [
+        (
+            TableCell(value=seen),
+            *(TableCell(value=own[seen].nats if seen in own else None, form=".3f") for own in curves.values()),
+        )
+        for seen in sorted({seen for own in curves.values() for seen in own})
+    ]
+    if not rows:
+        return []
+    seeds = counted({point.seeds for own in curves.values() for point in own.values()}, "seed")
+    notes = (f"Means over {seeds}.", PAPERS_CURVE)
+    return [
+        Table(f"bias, {heading}: nats per example that is left", ("Examples of the rule", *curves), tuple(rows), notes)
+    ]
+
+
+#: Figure 3 prints no numbers; this is what appendix F says of it.
+PAPERS_CURVE = (
+    "Paper (Figure 3, which prints no numbers): CNN-s2s is almost at zero after 20 examples; LSTM-s2s no att. begins "
+    "above the Transformer, is below it after 120, and almost at zero after 600; the Transformer hardly falls."
+)
 
 
 def _table(suite: "Bias", title: str, cells: Sequence[Cell]) -> Table:
     task = cells[0].task
     rules, name = rules_of(cells[0]), size_name(task)
-    metric = "accuracy" if task == "scan_jump" else "FPA"
+    metric = "accuracy" if task in SCAN_TASKS else "FPA"
     summaries = {id(cell): summarise(cell) for cell in cells}
     has_lengths = any(summary.lengths for summary in summaries.values())
     columns = [*([name] if name else []), "Learner", "Seeds", "Fit"]
@@ -216,9 +277,10 @@ def _table(suite: "Bias", title: str, cells: Sequence[Cell]) -> Table:
         columns += [f"L-{rule}, bits", "paper"]
     rows = []
     order = order_of(suite, cells)
-    for cell in sorted(cells, key=lambda cell: (order.index(cell.model), -cell.place[0], cell.place[1])):
-        summary, (size, kernel) = summaries[id(cell)], cell.place
+    for cell in sorted(cells, key=lambda cell: (order.index(cell.model), -cell.place[0], cell.place[1:])):
+        summary, (size, kernel, *varied) = summaries[id(cell)], cell.place
         learner = catalogue.contender(suite, cell.model).title + (f", width {kernel}" if kernel else "")
+        learner = ", ".join([learner, *(f"{key} {value:g}" for key, value in varied)])
         row: list[TableEntry] = [TableCell(value=size), learner] if name else [learner]
         row.append(TableCell(value=summary.members) if summary.members else cell.without_score())
         row.append(TableCell(value=summary.fitting))

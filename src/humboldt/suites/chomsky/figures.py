@@ -30,9 +30,10 @@ def glance(cells: Sequence[Cell]) -> OverviewEntry | None:
 
 
 def figures(suite: "Chomsky", cells: Sequence[Cell]) -> list[AnyFigure]:
-    """Returns accuracy by length, the scores of all members, and scores by positional encoding."""
+    """Returns accuracy by length, the scores of all members, and both by positional encoding."""
     cells = [cell for cell in cells if measured(cell)]
     candidates = [_lengths(suite, cells), _members(suite, cells), _positions(suite, cells)]
+    candidates.append(_lengths_by_positions(suite, cells))
     return [figure for figure in candidates if figure is not None]
 
 
@@ -93,9 +94,39 @@ def _positions(suite: "Chomsky", cells: Sequence[Cell]) -> Figure | None:
             rows += [{**about, MODEL: str(positions), "value": round(score, 3)} for positions, score in values]
     if not rows:
         return None
-    about = "One point for each trained member. The paper's Figure B.7 has the best of each by length."
+    about = "One point for each trained member."
     figure = cloud("positions", rows, title="By positional encoding", about=about, y=ACCURACY, domain=PERCENT)
     return dataclasses.replace(figure, colour_title="Positions")
+
+
+def _lengths_by_positions(suite: "Chomsky", cells: Sequence[Cell]) -> Figure | None:
+    """Returns Figures 4a and B.7: the best member of each positional encoding, by length."""
+    rows: list[dict[str, Any]] = []
+    for cell in cells:
+        curves: dict[str, list[tuple[float, tuple[Sequence[int], list[float]]]]] = {}
+        for score, training, result in scores(cell):
+            curve = result.detail.get("accuracy_per_length")
+            if curve and "positions" in training.setting["model"]:
+                accuracies = [100 * value for value in curve["accuracy"]]
+                of_encoding = curves.setdefault(str(training.setting["model"]["positions"]), [])
+                of_encoding.append((score, (tuple(curve["lengths"]), accuracies)))
+        for positions, of_positions in curves.items() if len(curves) > 1 else ():
+            about = {**named(suite, cell.model), "task": _place(cell), "positions": positions}
+            rows += [{**about, **point} for point in best_and_band(of_positions)]
+    if not rows:
+        return None
+    return Figure(
+        name="position-lengths",
+        title="Accuracy by length and positional encoding",
+        about="The best member of each encoding; the band is the middle half of its members. Figures 4a and B.7.",
+        kind=Kind.LINES,
+        rows=tuple(rows),
+        x=Axis("x", "Length of the input"),
+        y=Axis("best", ACCURACY, domain=PERCENT),
+        colour="positions",
+        colour_title="Positions",
+        panel="task",
+    )
 
 
 def across(suite: "Chomsky", cells: Sequence[Cell]) -> list[AnyFigure]:

@@ -187,6 +187,13 @@ PRESETS = MappingProxyType(
             sweeps={},
         ),
         "paper": Preset("paper", "exactly the paper's setting"),
+        "table_b6": Preset(
+            "table_b6",
+            "Table B.6 of the paper: Transformers with relative positions, 5 to 25 layers, up to 10,000,000 steps",
+            changes={"positions": "relative"},
+            varied={"num_layers": (5, 10, 15, 20, 25), "steps": (100_000, 1_000_000, 10_000_000)},
+            cells=tuple((task, "transformer_encoder") for task in TASKS),
+        ),
         **OTHER_PAPERS,
         **bench_presets(
             quick={

@@ -13,6 +13,7 @@ from humboldt.measures.accuracy import Summary, summarise
 from humboldt.report.tables import MissingCell, Record, Table, TableCell, TableEntry
 from humboldt.report.words import counted
 from humboldt.suites import catalogue, resolving
+from humboldt.suites.catalogue import PAPER
 from humboldt.suites.cells import Cell, MeasureValues, SettingGroup
 from humboldt.suites.chomsky.beside import beside_other_papers
 from humboldt.suites.chomsky.floors import floor_of
@@ -187,7 +188,46 @@ def layout(suite: "Chomsky", heading: SettingGroup, cells: Sequence[Cell]) -> li
         if wanted:
             all_tables.extend(_pair(suite, heading, wanted, pair))
     all_tables.extend(_scaling(heading, [cell for cell in cells if cell.place[1]]))
+    all_tables.extend(_times(suite, heading, plain) if heading.preset == PAPER else ())
     return all_tables
+
+
+PAPERS_STEPS = 1_000_000  # of the running times in Table A.2
+
+
+def _times(suite: "Chomsky", heading: SettingGroup, cells: Sequence[Cell]) -> list[Table]:
+    """Returns Table A.2: the time of a training step of one member, beside the paper's."""
+    times = {(cell.task, cell.model): seconds_of_thousand_steps(cell) for cell in cells}
+    models = list(dict.fromkeys(model for (_, model), seconds in times.items() if seconds is not None))
+    rows = []
+    for task in dict.fromkeys(task for (task, model), seconds in times.items() if seconds is not None):
+        row: list[TableEntry] = [task]
+        for model in models:
+            hours = published.lookup("chomsky_hours", "mean_hours", task=task, architecture=model)
+            theirs = None if hours is None else 3600 * float(hours) * 1000 / PAPERS_STEPS
+            row += [TableCell(value=times.get((task, model)), form=".3g"), TableCell(value=theirs, form=".3g")]
+        rows.append(tuple(row))
+    titles = [each for model in models for each in (catalogue.contender(suite, model).title, "paper")]
+    devices = {
+        result.environment.get("device", "") for cell in cells for scores in cell.scores for result in scores.results
+    }
+    notes = (
+        "The time of training and test divided by the number of members that are trained together, and by the steps; "
+        f"ours: {', '.join(sorted(devices - {''})) or 'an unknown device'}. Paper: Table A.2, hours of a "
+        "million steps of one member on a TPU.",
+    )
+    return [Table(f"chomsky, {heading}: seconds of 1,000 steps", ("Task", *titles), tuple(rows), notes)] if rows else []
+
+
+def seconds_of_thousand_steps(cell: Cell) -> float | None:
+    """Returns the mean time of a member, its test included, for 1,000 of its steps; `None` if no time is known."""
+    known = [
+        1000 * result.seconds / scores.training.setting["steps"]
+        for scores in cell.scores
+        for result in scores.results
+        if result.seconds > 0 and scores.training.setting.get("steps")
+    ]
+    return sum(known) / len(known) if known else None
 
 
 def _pair(suite: "Chomsky", heading: SettingGroup, cells: Sequence[Cell], printed: PrintedTables) -> list[Table]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from humboldt.suites.pcfg_set.suite import PcfgSet
 
 SHARE = (0.0, 1.0)
+ANSWERS = ("overgeneralised", "memorised", "neither")
 SIZES = {"depth": "Depth", "length": "Length", "num_functions": "Number of functions"}
 
 
@@ -141,7 +142,7 @@ def _string_lengths(suite: "PcfgSet", cells: Sequence[Cell]) -> Figure | None:
 
 
 def _exceptions(suite: "PcfgSet", cells: Sequence[Cell]) -> Figure | None:
-    """Returns Figure 11: overgeneralised and memorised exceptions by epoch."""
+    """Returns Figure 11: exceptions answered by the rules, by heart and in neither way, by epoch."""
     rows: list[dict[str, Any]] = []
     for cell in cells:
         if main_measure(cell) != "overgeneralisation":
@@ -149,9 +150,11 @@ def _exceptions(suite: "PcfgSet", cells: Sequence[Cell]) -> Figure | None:
         values: dict[tuple[str, int], list[float]] = {}
         for result in results(cell):
             for epoch in result.detail.get("milestones", ()):
-                for kind in ("overgeneralised", "memorised"):
-                    if "all" in epoch.get(kind, {}):
-                        values.setdefault((kind, epoch["epoch"]), []).append(epoch[kind]["all"])
+                shares = {kind: epoch[kind]["all"] for kind in ANSWERS[:2] if "all" in epoch.get(kind, {})}
+                if len(shares) == 2:
+                    shares[ANSWERS[2]] = 1 - sum(shares.values())
+                for kind, share in shares.items():
+                    values.setdefault((kind, epoch["epoch"]), []).append(share)
         model = named(suite, cell.model)
         for row in mean_and_interval(values):
             kind, epoch = row["x"]
@@ -162,8 +165,9 @@ def _exceptions(suite: "PcfgSet", cells: Sequence[Cell]) -> Figure | None:
     return Figure(
         name="exceptions",
         title="Exceptions over epochs",
-        about="The share of all exceptions that are answered by the rules (overgeneralised) and by heart (memorised): "
-        "mean over members with a 95% bootstrap interval. As Figure 11 of the paper; Table 1 counts primitive ones.",
+        about="The share of all exceptions that are answered by the rules (overgeneralised), by heart (memorised) and "
+        "in neither way: mean over members with a 95% bootstrap interval. As Figure 11 of the paper; Table 1 counts "
+        "primitive ones.",
         kind=Kind.LINES,
         rows=tuple(rows),
         x=Axis("x", "Epoch"),

@@ -14,7 +14,7 @@ from humboldt.languages.pcfg_set.base import AbstractTest
 from humboldt.languages.pcfg_set.task_accuracy import TaskAccuracy
 from humboldt.suites.pcfg_set.buckets import Pair, Ragged, assign, batches_of, choose_buckets
 from humboldt.suites.pcfg_set.protocol import Compositionality
-from humboldt.training.abilities import WritesOutputs, ability
+from humboldt.training.abilities import SearchesOutputs, WritesOutputs, ability
 from humboldt.training.base import AbstractPredictor, AbstractProblem
 
 TEST_ROWS = 256  # of a batch with teacher forcing
@@ -163,14 +163,20 @@ class Expressions(AbstractProblem):
             yield items, _framed(sources, targets, items, TEST_ROWS, self.buckets[bucket])
 
     def outputs(
-        self, predictor: AbstractPredictor, texts: Sequence[str], tell: Any = lambda count: None
+        self, predictor: AbstractPredictor, texts: Sequence[str], tell: Any = lambda count: None, *, beam: int = 1
     ) -> list[list[str]]:
-        """Returns the greedy output of each member for each source, as a text. `tell` is called with the number of
-        sources of each finished batch."""
-        sources, writer = self.vocabulary.sources(texts), ability(predictor, WritesOutputs)
+        """Returns the output of each member for each source, as a text: greedy, or found by a search with a `beam`.
+        `tell` is called with the number of sources of each finished batch."""
+        sources, longest = self.vocabulary.sources(texts), self.protocol.longest_output
+
+        def written(batch: Batch) -> np.ndarray:
+            if beam > 1:
+                return ability(predictor, SearchesOutputs).beam_outputs(batch, longest, beam)
+            return ability(predictor, WritesOutputs).outputs(batch, longest)
+
         all_texts: list[list[str]] = [[""] * len(texts) for _ in range(predictor.num_members)]
         for items, batch in self.asked_batches(sources):
-            for member, outputs in enumerate(writer.outputs(batch, self.protocol.longest_output)):
+            for member, outputs in enumerate(written(batch)):
                 for item, text in zip(items, self.vocabulary.texts(outputs[: len(items)]), strict=True):
                     all_texts[member][item] = text
             tell(len(items))

@@ -89,6 +89,15 @@ class Compositionality:
     longest_output: int = setting(
         256, "symbols after which an output is cut", "not stated", role=Role.EVALUATION, least=1
     )
+    beam: int = setting(
+        1,
+        "hypotheses of the beam search for outputs; 1: greedy outputs",
+        "released code: 5",
+        role=Role.EVALUATION,
+        least=1,
+        most=1_000,
+        added_later=True,
+    )
     function_items: int = setting(
         5_000,
         "items for each function in the test of function difficulty; 0 leaves it out",
@@ -106,7 +115,15 @@ class Compositionality:
 
 
 OPENNMT = {"toolkit": "opennmt"}
-GREEDY = (Departure("decoding", text="greedy outputs (paper: beam search with a beam of 5, in the released code)"),)
+PAPERS_BEAM = 5  # of the released code
+GREEDY = (
+    Departure(
+        "beam",
+        1,
+        PAPERS_BEAM,
+        text="greedy outputs (paper: beam search with a beam of 5, in the released code; beam=5)",
+    ),
+)
 CONTENDERS = MappingProxyType(
     {
         "lstm_s2s": Contender(

@@ -97,6 +97,27 @@ def part_of(breakdown: str, key: str) -> Value:
     return value
 
 
+def distance_of(measure: str, function: str) -> Value:
+    """Returns the function that reads the distance of one word from its synonym, or from the other functions."""
+    kept = {"synonym_distance": "synonyms", "other_distance": "others"}[measure]
+    return lambda result: result.detail.get(kept, {}).get(function)
+
+
+def functions_with_distances(cell: Cell) -> list[str]:
+    """Returns the functions whose distances are stored, in the order of Table 4 as far as it has them."""
+    names = dict.fromkeys(name for result in results(cell) for name in result.detail.get("synonyms", {}))
+    printed_order = [row["subset"] for row in published.rows("pcfg_set") if row["paper_table"] == "table_4"]
+    order = {name: place for place, name in enumerate(dict.fromkeys(printed_order))}
+    return sorted(names, key=lambda name: order.get(name, len(order)))
+
+
+def steps_of_unrolling(result: Result) -> float | None:
+    """Returns the mean number of steps in which a localism item is unrolled: one for each of its functions."""
+    shares = result.detail.get("score", {}).get("breakdowns", {}).get("num_functions", {})
+    items = sum(share["n"] for share in shares.values())
+    return sum(int(number) * share["n"] for number, share in shares.items()) / items if items else None
+
+
 def values_of(cell: Cell, value: Value) -> list[float]:
     """Returns the value of each member that has one."""
     return [number for number in map(value, results(cell)) if number is not None]
@@ -147,6 +168,10 @@ def records(cell: Cell) -> list[Record]:
         for length in lengths:
             values = values_of(cell, single_function(function, length))
             add("sequence_accuracy", f"function={function}, string_length={length}", values, None)
+    for function in functions_with_distances(cell):
+        for measure in ("synonym_distance", "other_distance"):
+            if values := values_of(cell, distance_of(measure, function)):
+                add(measure, f"function={function}", values, printed(cell, measure, subset=function, table="table_4"))
     details = [result.detail.get("score", {}).get("breakdowns", {}) for result in results(cell)]
     keys = dict.fromkeys((by, key) for detail in details for by, shares in detail.items() for key in shares)
     for by, key in keys:

@@ -114,7 +114,7 @@ def probe(resolved: Resolved, evaluation: str) -> Probe:
     def outputs(predictor: AbstractPredictor) -> object:
         return ability(predictor, WritesOutputs).outputs(batch, PROBED_SYMBOLS)
 
-    return Probe(outputs, asked / len(test) * len(batches))
+    return Probe(outputs, asked / len(test) * len(batches) * protocol.beam)
 
 
 def first_wrong(resolved: Resolved, predictor: AbstractPredictor) -> WrongString:
@@ -283,7 +283,7 @@ def _asked(problem: Expressions, scoring: ScoringInput, total: int) -> Callable[
 
     def ask(sources: Sequence[str], members: Sequence[int] | None = None) -> list[Answers]:
         predictor = scoring.predictor if members is None else scoring.predictor.take(members)
-        return problem.outputs(predictor, sources, tell)
+        return problem.outputs(predictor, sources, tell, beam=scoring.evaluation.setting.get("beam", 1))
 
     return ask
 

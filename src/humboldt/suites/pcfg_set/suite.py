@@ -17,7 +17,7 @@ from humboldt.suites.pcfg_set.looks import look
 from humboldt.suites.pcfg_set.problem import Expressions
 from humboldt.suites.pcfg_set.protocol import CONTENDERS, PRESETS, TASKS, Compositionality
 from humboldt.suites.presentation import Presentation
-from humboldt.training.abilities import WritesOutputs
+from humboldt.training.abilities import SearchesOutputs, WritesOutputs, lacks
 from humboldt.training.base import Job, MemberRecipe, Recipe, Schedule
 
 EVALUATIONS = {  # of each task's training
@@ -66,11 +66,18 @@ class PcfgSet(AbstractSuite, OffersData, OffersFiles, OffersWrongStrings):
         evaluations = []
         for name in EVALUATIONS[task]:
             setting = {"longest_output": protocol.longest_output}
+            if protocol.beam > 1:  # greedy outputs are what results had before there was this setting
+                setting["beam"] = protocol.beam
             if name in SIZES:
                 setting[SIZES[name]] = getattr(protocol, SIZES[name])
             if all(setting.values()):
                 evaluations.append(Evaluation(name, setting, VERSION))
         return evaluations
+
+    def check_plan(self, resolved: Resolved) -> None:
+        engine = catalogue.engine_of(resolved.contender)
+        if resolved.protocol.beam > 1 and SearchesOutputs not in engine.abilities:
+            raise lacks(resolved.training.model, SearchesOutputs)
 
     def work(self, resolved: Resolved) -> str:
         return f"{resolved.protocol.epochs} epochs of a corpus of {resolved.task.size:,} expressions"

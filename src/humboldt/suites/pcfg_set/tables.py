@@ -16,6 +16,8 @@ from humboldt.suites.cells import Cell, SettingGroup, order_of
 from humboldt.suites.pcfg_set.protocol import PRINTED_RATE
 from humboldt.suites.pcfg_set.records import (
     Value,
+    distance_of,
+    functions_with_distances,
     main_measure,
     measured,
     part_of,
@@ -25,6 +27,7 @@ from humboldt.suites.pcfg_set.records import (
     results,
     single_function,
     single_functions,
+    steps_of_unrolling,
     test_of,
     values_of,
 )
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
 PAIRS = ("swap repeat", "append remove_second", "repeat remove_second", "append swap")  # as Table 2 orders them
 FIRST_STRING = "First string"
+STEPS = "steps of unrolling, mean over items"
 STOPS_EARLY = "of the wrong outputs, pieces of the right one"
 
 
@@ -54,6 +58,7 @@ def layout(suite: "PcfgSet", heading: SettingGroup, cells: Sequence[Cell]) -> li
     all_tables += _more(title, titles, by_test)
     if "systematicity" in by_test:
         all_tables.append(_table_2(title, titles, by_test["systematicity"]))
+    all_tables += _distances(title, titles, by_test)
     all_tables += _significance(title, titles, of_table_1)
     if "functions" in by_test:
         all_tables.append(_by_measure(f"{title}: {AUXILIARY['functions']}", titles, by_test["functions"]))
@@ -167,6 +172,7 @@ def _more(title: str, titles: Mapping[str, str], by_test: Mapping[str, Row]) -> 
         parts.append((test, "cosine distance to the other functions", measured("other_distance"), "other_distance"))
     for key in ("at most 5", "more than 5"):
         parts.append(("localism", f"longest string fed back: {key}", part_of("intermediate_strings", key), ""))
+    parts.append(("localism", STEPS, steps_of_unrolling, ""))
     for test in by_test:
         if test.startswith("overgeneralisation"):
             parts.append((test, "complex exceptions", lambda r: peak(r, "complex"), ""))
@@ -180,6 +186,7 @@ def _more(title: str, titles: Mapping[str, str], by_test: Mapping[str, Row]) -> 
             for name in titles:
                 beside = printed_beside(cells[name], measure) if measure and name in cells else None
                 beside = in_text(test, name, "stops_early") if words == STOPS_EARLY and name in cells else beside
+                beside = in_text(test, "", "steps") if words == STEPS and name in cells else beside
                 row += [_shown(with_values.get(name), value), _number(beside)]
             rows.append(tuple(row))
     for test in ("systematicity", "productivity"):
@@ -223,6 +230,38 @@ def _table_2(title: str, titles: Mapping[str, str], row: Row) -> Table:
     return Table(f"{title}: systematicity by held-out pair", columns, tuple(rows), ("Paper: Table 2.",))
 
 
+SUBSTITUTIVITY = ("substitutivity_equally_distributed", "substitutivity_primitive")
+
+
+def _distances(title: str, titles: Mapping[str, str], by_test: Mapping[str, Row]) -> list[Table]:
+    """Returns Table 4: cosine distances of each function with a synonym, and their averages."""
+    rows = []
+    tests = {test: by_test[test] for test in SUBSTITUTIVITY if test in by_test}
+    names = dict.fromkeys(
+        name for row in tests.values() for cell in row.values() for name in functions_with_distances(cell)
+    )
+    for function in (*names, "average") if names else ():
+        for test, row in tests.items():
+            for measure, words in (("synonym_distance", "its synonym"), ("other_distance", "the other functions")):
+                value = measured(measure) if function == "average" else distance_of(measure, function)
+                entries: list[TableEntry] = [function, test.removeprefix("substitutivity_"), words]
+                for name in titles:
+                    cell = row.get(name)
+                    theirs = printed(cell, measure, subset=function, table="table_4") if cell else None
+                    entries += [_shown(cell, value, theirs), _number(theirs)]
+                rows.append(tuple(entries))
+    columns = (
+        "Function",
+        "Synonyms",
+        "Distance to",
+        *itertools.chain(*((words, "paper") for words in titles.values())),
+    )
+    note = (
+        "Cosine distances of embeddings. Paper: Table 4, whose distances to other functions are means over both tests."
+    )
+    return [Table(f"{title}: distances of words", columns, tuple(rows), (note,))] if rows else []
+
+
 def _significance(title: str, titles: Mapping[str, str], by_test: Mapping[str, Row]) -> list[Table]:
     """Returns p-values of Welch's test for every pair of models with several members."""
     pairs = list(itertools.combinations(titles, 2))
@@ -230,10 +269,12 @@ def _significance(title: str, titles: Mapping[str, str], by_test: Mapping[str, R
     for test, row in by_test.items():
         cells = [_significant(row.get(first), row.get(second)) for first, second in pairs]
         if any(cell.value is not None for cell in cells):
-            rows.append((test, *cells))
-    columns = ("Test", *(f"{titles[first]} / {titles[second]}" for first, second in pairs))
+            printed_p = (_printed_p(test, *pair) for pair in pairs)
+            rows.append((test, *itertools.chain(*zip(cells, printed_p, strict=True))))
+    columns = ("Test", *itertools.chain(*((f"{titles[first]} / {titles[second]}", "paper") for first, second in pairs)))
     note = (
-        "p: how probable so large a difference of the means, or a larger one, would be if there were none; two-sided."
+        "p: how probable so large a difference of the means, or a larger one, would be if there were none; two-sided. "
+        "The paper's text gives orders of magnitude."
     )
     return [Table(f"{title}: p of Welch's test", columns, tuple(rows), (note,))] if rows else []
 
@@ -246,6 +287,12 @@ def _significant(first: Cell | None, second: Cell | None) -> TableCell:
     except (UsageError, ImportError):  # too few members, no spread, or no SciPy
         return TableCell()
     return TableCell(value=p, form=".3f") if p >= 0.001 else TableCell(value="<0.001")
+
+
+def _printed_p(test: str, first: str, second: str) -> TableCell:
+    """Returns the order of magnitude of p in the paper's text."""
+    text = published.lookup("pcfg_set_text", "value", test=test, model=f"{first} / {second}", measure="p")
+    return TableCell() if text is None else TableCell(value=f"~{text}")
 
 
 def _by_length(title: str, cell: Cell) -> Table:

@@ -12,7 +12,14 @@ from humboldt.core.events import AbstractSink
 from humboldt.models import models
 from humboldt.models.forms import build_network
 from humboldt.storage.checkpoints import Checkpoints
-from humboldt.training.abilities import CountsRight, GivesProbabilities, HasNetwork, ReadsSymbols, WritesOutputs
+from humboldt.training.abilities import (
+    CountsRight,
+    GivesProbabilities,
+    HasNetwork,
+    ReadsSymbols,
+    SearchesOutputs,
+    WritesOutputs,
+)
 from humboldt.training.base import (
     AbstractEngine,
     AbstractPredictor,
@@ -38,7 +45,7 @@ class JaxEngine(AbstractEngine):
     """Trains all members as one more axis of every array; on a CPU, one after the other."""
 
     models = models
-    abilities = frozenset({CountsRight, GivesProbabilities, WritesOutputs, ReadsSymbols, HasNetwork})
+    abilities = frozenset({CountsRight, GivesProbabilities, WritesOutputs, SearchesOutputs, ReadsSymbols, HasNetwork})
 
     def __init__(self) -> None:
         self._paces: dict[Any, Pace] = {}  # so that similar jobs are measured once

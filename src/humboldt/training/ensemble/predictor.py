@@ -14,7 +14,15 @@ from humboldt.core.internals import Inspectable, Internal
 from humboldt.languages import Batch
 from humboldt.models.networks.parameters import count_parameters
 from humboldt.models.stepping import make_stepper
-from humboldt.training.abilities import CountsRight, GivesProbabilities, HasNetwork, ReadsSymbols, WritesOutputs, lacks
+from humboldt.training.abilities import (
+    CountsRight,
+    GivesProbabilities,
+    HasNetwork,
+    ReadsSymbols,
+    SearchesOutputs,
+    WritesOutputs,
+    lacks,
+)
 from humboldt.training.base import AbstractPredictor, AbstractProblem
 from humboldt.training.ensemble.beam import beam_outputs
 from humboldt.training.ensemble.decode import correct_targets, greedy_outputs, nats_of_targets
@@ -26,7 +34,9 @@ def products(exact: bool) -> AbstractContextManager[Any]:
     return jax.default_matmul_precision("highest") if exact else nullcontext()
 
 
-class EnsemblePredictor(AbstractPredictor, CountsRight, GivesProbabilities, WritesOutputs, ReadsSymbols, HasNetwork):
+class EnsemblePredictor(
+    AbstractPredictor, CountsRight, GivesProbabilities, WritesOutputs, SearchesOutputs, ReadsSymbols, HasNetwork
+):
     """Weights with a leading axis of members, and the part of the model that they share."""
 
     def __init__(
@@ -76,9 +86,9 @@ class EnsemblePredictor(AbstractPredictor, CountsRight, GivesProbabilities, Writ
             return greedy_outputs(self.weights, self.static, batch, start=start, end=end, longest=longest)
 
     def beam_outputs(self, batch: Batch, longest: int, beam: int) -> np.ndarray:
-        """Returns the outputs of a beam search with `beam` hypotheses."""
         start, end = self.problem.start, self.problem.end
-        assert start is not None and end is not None, "a sequence-to-sequence problem"
+        if start is None or end is None:
+            raise lacks("a network that does not map sequences to sequences", SearchesOutputs)
         with products(self.exact_products):
             return beam_outputs(self.weights, self.static, batch, start=start, end=end, longest=longest, beam=beam)
 
@@ -118,6 +128,18 @@ class InspectableOnArrays(OnArrays):
     def inspect(self, *arrays: Any) -> dict[str, Internal]:
         """Returns the internals by name."""
         return self.network.inspect(*map(jnp.asarray, arrays))
+
+    def inspect_all(self, name: str, tokens: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
+        """Returns one internal of several strings, with a leading axis of strings, and the axes of a single one."""
+        names = list[tuple[str, ...]]()
+
+        def one(tokens: jax.Array, mask: jax.Array) -> jax.Array:
+            internal = self.network.inspect(tokens, mask)[name]
+            names.append(internal.axes)
+            return internal.values
+
+        values = jax.jit(jax.vmap(one))(jnp.asarray(tokens), jnp.asarray(mask))
+        return np.asarray(values), names[0]
 
 
 @eqx.filter_jit
