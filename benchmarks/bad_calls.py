@@ -2,10 +2,12 @@
 
     python benchmarks/bad_calls.py [--every N] [--processes 2] > record.json
 
-Each call runs in a child process with a new folder, which is its working directory; no path outside it is used. It must
-end within 10 s with a sentence: no traceback, no success, and no file left behind. That the same call without the wrong
-value succeeds is checked for `right_calls` only; elsewhere (`NOT_BEGUN`, `check`, `run`, `load`, `check_model`) a call
-may be refused for another reason. `--every N` makes every N-th call only. Prints one JSON record.
+Each call runs in a copy (fork) of one process that has imported the package, with a new folder, which is its working
+directory, its home and the place of its temporary files; no path outside it is used. It must end with a sentence within
+10 s of processor time, and 60 s of time, as other work may be running: no traceback, no success, and no file that is
+new or changed. That the same call without the wrong value succeeds is checked for `right_calls` only; elsewhere
+(`NOT_BEGUN`, `check`, `run`, `bench`, `load`, `check_model`) a call may be refused for another reason. `--every N`
+makes every N-th call only. Prints one JSON record.
 """
 
 import argparse
@@ -14,6 +16,7 @@ import inspect
 import io
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -27,7 +30,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer.main
 
@@ -35,11 +38,12 @@ import humboldt
 from humboldt import cli
 from humboldt.errors import HumboldtError
 from humboldt.outside.model_check import check_model
+from humboldt.running.bench import plan_bench
 from humboldt.running.run import run_study
 from humboldt.settings import fields
 from humboldt.suites import catalogue, suites
 
-MOST_SECONDS = 10.0
+MOST_PROCESSOR_SECONDS, MOST_SECONDS = 10, 60.0
 LONG, DIGITS, NESTED = "x" * 300, "9" * 5_000, "[" * 100_000
 TINY = ["--set", "test_lengths=41,42", "--set", "strings_per_length=2"]
 # Calls that succeed. Every option of their commands is then added with wrong values.
@@ -60,6 +64,9 @@ COMMANDS: dict[str, list[str]] = {
     "prove": ["store"],
     "export": ["lm-eval", "--out", "exported"],
     "demo": [],
+    "bench": ["lstm", "--suite", "chomsky", "--no-estimate", "--dry-run"],
+    "reproduced": ["store"],
+    "references": [],
 }
 # The first ones need packages for figures, weights or minutes: wrong values are refused before that.
 NOT_BEGUN = {"report", "plot", "inspect", "prove", "export", "demo", "archive"}
@@ -159,6 +166,8 @@ def wrong_texts(parameter: Any, annotation: Any) -> list[str]:
         return ["x", "3", "", LONG]
     if int in kinds or float in kinds:
         return WRONG_NUMBERS
+    if option in ("add", "to"):
+        return WRONG_FOLDERS
     if option in ("out", "folder", "folders"):
         return [*WRONG_FOLDERS, *(["nowhere", "folder"] if option != "out" else [])]
     if option == "set_":
@@ -214,6 +223,8 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "settings": {"test_lengths": (41, 42), "strings_per_length": 2},
         },
     ),
+    "bench": (humboldt.bench, {"models": "lstm", "suites": "chomsky"}),
+    "reproduced": (humboldt.reproduced, {"folder": "store"}),
     "batches": (humboldt.batches, {"suite": "chomsky", "task": "parity_check"}),
     "symbols": (humboldt.symbols, {"suite": "chomsky", "task": "parity_check"}),
     "register": (humboldt.register, {"name": "mine"}),
@@ -271,10 +282,22 @@ RIGHT: dict[str, set[str]] = {
     "name": {"'nope'", "'x' * 300", "'\\0'", "'\\ud800'"},
     "predict": {"int", "a lambda"},
     "folder": set(),
+    "parameters": {*NUMBER, "None"},
+    "answered": {"None", "int", "a lambda"},
 }
 # None means something only where a function says so.
-NO_NONE = {("plan", "out"), ("run", "out"), ("check_model", "model"), ("run", "progress"), ("run_study", "progress")}
-ALSO_RIGHT = {("run_study", "study"): set(), ("load", "suite"): {"None"}, ("load", "task"): {"None"}}
+NO_NONE = {
+    *((name, "out") for name in ("plan", "run", "bench")),
+    *((name, "progress") for name in ("run", "run_study", "bench")),
+    ("check_model", "model"),
+}
+ALSO_RIGHT = {
+    ("run_study", "study"): set(),
+    ("load", "suite"): {"None"},
+    ("load", "task"): {"None"},
+    ("reproduced", "suite"): {"None"},
+}
+PASSED_ON: dict[str, Callable[..., Any]] = {"run": humboldt.plan, "bench": plan_bench}  # they take its arguments, too
 
 
 def python_calls() -> Iterator[Call]:
@@ -282,8 +305,8 @@ def python_calls() -> Iterator[Call]:
     for name, (function, base) in FUNCTIONS.items():
         named = {"run_study": run_study, "only": humboldt.Study.only}.get(name, function)
         parameters = [p for p in inspect.signature(named).parameters if p not in ("self", "options", "announces")]
-        if name == "run":
-            parameters += [p for p in inspect.signature(humboldt.plan).parameters if p not in parameters]
+        if name in PASSED_ON:
+            parameters += [p for p in inspect.signature(PASSED_ON[name]).parameters if p not in parameters]
         for parameter in parameters:
             right = ALSO_RIGHT.get((name, parameter), RIGHT.get(parameter, set()))
             for text, value in WRONG.items():
@@ -307,27 +330,39 @@ def short(value: str) -> str:
     return value if len(value) <= 24 else f"{value[:12]}... ({len(value)} characters)"
 
 
-def outcome(call: Call, prepared: Path, *, right: bool = False) -> tuple[str, float, str]:
-    """Makes a call in a child process: what came of it, the seconds, and what it said at its end."""
+class Outcome(NamedTuple):
+    """What came of a call, the time and the processor time that it took, and what it said at its end."""
+
+    result: str
+    seconds: float
+    processor_seconds: float
+    said: str
+
+
+def outcome(call: Call, prepared: Path) -> Outcome:
+    """Makes a call in a child process."""
     with tempfile.TemporaryDirectory(prefix="humboldt-calls-") as place:
         folder = Path(place) / "folder"
         shutil.copytree(prepared, folder)
-        before = listing(folder)
+        before = contents(folder)
         begin = time.monotonic()
         process = os.fork()
         if not process:
             child(call, folder, Path(place) / "said")
-        code = wait(process)
+        code, processor_seconds = wait(process)
         seconds = time.monotonic() - begin
         said = (Path(place) / "said").read_text(errors="replace")
-        new = sorted(listing(folder) - before)
+        after = contents(folder)
+    changed = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
     if code is None:
-        return "too slow", seconds, said[-300:]
+        return Outcome("too slow", seconds, processor_seconds, said[-300:])
     if "Traceback (most recent call last)" in said or code not in (0, 1, 2):
-        return "traceback", seconds, said[-300:]
+        return Outcome("traceback", seconds, processor_seconds, said[-300:])
     if code == 0:
-        return "accepted", seconds, said[-300:]
-    return ("half-written", seconds, str(new)) if new and not right else ("refused", seconds, said[-300:])
+        return Outcome("accepted", seconds, processor_seconds, said[-300:])
+    if changed:
+        return Outcome("half-written", seconds, processor_seconds, str(changed))
+    return Outcome("refused", seconds, processor_seconds, said[-300:])
 
 
 def child(call: Call, folder: Path, said: Path) -> None:
@@ -338,7 +373,10 @@ def child(call: Call, folder: Path, said: Path) -> None:
         output = os.open(said, os.O_WRONLY | os.O_CREAT)
         os.dup2(output, 1)
         os.dup2(output, 2)
-        os.environ["XDG_CACHE_HOME"] = str(said.parent / "cache")
+        for variable in ("XDG_CACHE_HOME", "HOME", "TMPDIR"):
+            os.environ[variable] = str(said.parent)
+        tempfile.tempdir = str(said.parent)
+        resource.setrlimit(resource.RLIMIT_CPU, (MOST_PROCESSOR_SECONDS, MOST_PROCESSOR_SECONDS))
         try:
             call.function()
             code = 0
@@ -355,24 +393,26 @@ def child(call: Call, folder: Path, said: Path) -> None:
         os._exit(code)
 
 
-def wait(process: int) -> int | None:
-    """Returns the exit code of a process; kills it and returns `None` if it takes too long."""
+def wait(process: int) -> tuple[int | None, float]:
+    """Returns the exit code of a process and its processor time; kills it, and the code is `None`, if it is slow."""
     end = time.monotonic() + MOST_SECONDS
     pause = 0.001
-    while time.monotonic() < end:
-        done, status = os.waitpid(process, os.WNOHANG)
+    while True:
+        done, status, used = os.wait4(process, os.WNOHANG)
         if done:
-            return os.waitstatus_to_exitcode(status)
+            break
+        if time.monotonic() > end:
+            os.kill(process, signal.SIGKILL)
         time.sleep(pause)
         pause = min(0.05, pause * 1.5)
-    os.kill(process, signal.SIGKILL)
-    os.waitpid(process, 0)
-    return None
+    code = os.waitstatus_to_exitcode(status)
+    return None if code in (-signal.SIGKILL, -signal.SIGXCPU) else code, used.ru_utime + used.ru_stime
 
 
-def listing(folder: Path) -> set[str]:
+def contents(folder: Path) -> dict[str, bytes | None]:
     """Returns all files and folders, but for those that SQLite has beside a database while it is open for reading."""
-    return {str(path.relative_to(folder)) for path in folder.rglob("*") if not path.name.endswith(("-shm", "-wal"))}
+    paths = [path for path in folder.rglob("*") if not path.name.endswith(("-shm", "-wal"))]
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in paths}
 
 
 def all_calls() -> list[Call]:
@@ -389,7 +429,7 @@ def right_calls() -> list[Call]:
     functions = [
         Call(f"humboldt.{name}", "", lambda f=function, b=base: f(**b))
         for name, (function, base) in FUNCTIONS.items()
-        if name not in ("run", "run_study", "load", "check_model")
+        if name not in ("run", "run_study", "load", "check_model", "bench")
     ]
     return [*commands, *functions]
 
@@ -401,7 +441,7 @@ def _share(calls: list[Call], prepared: Path) -> None:
     _SHARED[:] = [calls, prepared]  # processes are forked, so that calls need not be pickled
 
 
-def _numbered(number: int) -> tuple[str, float, str]:
+def _numbered(number: int) -> Outcome:
     calls, prepared = _SHARED
     return outcome(calls[number], prepared)
 
@@ -418,26 +458,32 @@ def main() -> None:
         prepared.mkdir()
         prepare(prepared)
         for call in right_calls():
-            result, _, said = outcome(call, prepared, right=True)
-            assert result == "accepted", (call.place, result, said)
+            made = outcome(call, prepared)
+            assert made.result == "accepted", (call.place, made)
         calls = all_calls()[:: options.every]
         with get_context("fork").Pool(options.processes, initializer=_share, initargs=(calls, prepared)) as pool:
             outcomes = pool.map(_numbered, range(len(calls)), chunksize=8)
-        found = [(call, *result) for call, result in zip(calls, outcomes, strict=True)]
-    counts = Counter(result for _, result, _, _ in found)
-    wrong = [[c.place, c.value, result, said] for c, result, _, said in found if result != "refused"]
-    slowest = max(found, key=lambda one: one[2])
+    counts = Counter(made.result for made in outcomes)
     names = ("refused", "accepted", "traceback", "too slow", "half-written")
-    results = {name.replace(" ", "_").replace("-", "_"): counts[name] for name in names}
+    slowest = max(zip(calls, outcomes, strict=True), key=lambda pair: pair[1].processor_seconds)
     report(
         "bad_calls",
         {
-            "calls": len(found),
-            "of_commands": sum(not c.place.startswith("humboldt.") for c, *_ in found),
-            "of_functions": sum(c.place.startswith("humboldt.") for c, *_ in found),
-            **results,
-            "slowest": {"call": f"{slowest[0].place} {slowest[0].value}", "seconds": round(slowest[2], 2)},
-            "wrong": wrong,
+            "calls": len(calls),
+            "of_commands": sum(not call.place.startswith("humboldt.") for call in calls),
+            "of_functions": sum(call.place.startswith("humboldt.") for call in calls),
+            **{name.replace(" ", "_").replace("-", "_"): counts[name] for name in names},
+            "slowest": {
+                "call": f"{slowest[0].place} {slowest[0].value}",
+                "processor_seconds": round(slowest[1].processor_seconds, 2),
+                "seconds": round(slowest[1].seconds, 2),
+            },
+            "slower_than_10_seconds": sum(made.seconds > 10 for made in outcomes),
+            "wrong": [
+                [call.place, call.value, made.result, made.said]
+                for call, made in zip(calls, outcomes, strict=True)
+                if made.result != "refused"
+            ],
         },
     )
 

@@ -1,16 +1,18 @@
 """Does a study survive? `kill -9` at random moments and at chosen ones, and two processes on one folder.
 
-For each engine a small study is run undisturbed: JAX (chomsky, syntax), the search (bliss) and PyTorch (torch). Then
-the same study is killed at random moments, two of three times after a checkpoint is on disk, and 6 times at moments
-that chance would seldom hit: before, between and after the writing of weights, the writing of rows and the removal of
-checkpoints. A killed study is started again, and killed again, until it is let finish. In the other part two processes
-work with the same command in the same folder. Whenever a study has finished, its rows and its weights must be, to the
-last bit, those of the undisturbed one.
+For each engine a small study is run undisturbed: JAX (chomsky, syntax), the search (bliss) and PyTorch (torch, whose
+members are trained in processes of their own). Then the same study is killed at random moments, three of four times
+after the process that is killed has written a checkpoint, and 6 times at moments that chance would seldom hit: before,
+between and after the writing of weights, the writing of rows and the removal of checkpoints. A killed study is started
+again, and killed again, until it is let finish. Of PyTorch, single processes that train members are killed, too, and
+the study goes on without them. In the other part two processes work with the same command in the same folder. Whenever
+a study has finished, its rows and its weights must be, to the last bit, those of the undisturbed one.
 
     python benchmarks/kill_campaign.py [chomsky bliss syntax torch] [--kills 14] [--rounds 10] > record.json
 """
 
 import argparse
+import contextlib
 import hashlib
 import os
 import random
@@ -45,7 +47,7 @@ STUDIES = {
     ],
     "bliss": [
         *("--task", "an_bn", "--task", "dyck_1", "--model", "mdlrnn", "--preset", "paper", "--seeds", "2"),
-        *settings(factors=2, order=1, generations=300, population_size=20, num_rings=1),
+        *settings(factors=2, order=1, generations=2_000, population_size=20, num_rings=1),
     ],
     "syntax": [
         *("--task", "adj_n_np", "--model", "lstm", "--model", "bilstm", "--seeds", "2"),
@@ -167,28 +169,59 @@ def check(folder: Path, expected: dict[str, Any]) -> None:
 
 
 def killed_at_random(suite: str, folder: Path, seconds: float, count: int, rng: random.Random) -> list[dict[str, Any]]:
-    """Up to `count` kills of one study. Two of three wait for a checkpoint first; the others come at any moment."""
+    """Up to `count` kills of one study. Three of four wait for a checkpoint of the process; one comes at any moment."""
     done = []
     for number in range(count):
+        before = checkpoints_in(folder)
         process, begin = start(suite, folder), time.monotonic()
-        if number % 3:
-            while process.poll() is None and not has_checkpoint(folder):
-                time.sleep(0.01)
-            wait = rng.uniform(0.0, 0.2) * seconds
+        if number % 4:
+            while process.poll() is None and not checkpoints_in(folder) - before:
+                time.sleep(0.005)
+            wait = rng.uniform(0.0, 0.5)
         else:
             wait = rng.uniform(0.3, 1.0) * seconds
         try:
             process.wait(wait)
-            break  # it was faster
+            finish(process)  # it was faster
+            break
         except subprocess.TimeoutExpired:
+            workers = len(children(process))
             kill(process)
             after = round(time.monotonic() - begin, 2)
-            done.append({"after_seconds": after, "checkpoint_on_disk": has_checkpoint(folder)})
+            has_written = bool(checkpoints_in(folder) - before)
+            done.append({"after_seconds": after, "has_written_a_checkpoint": has_written, "workers": workers})
     return done
 
 
-def has_checkpoint(folder: Path) -> bool:
-    return any(folder.glob("checkpoints/**/*.ckpt"))
+def workers_killed(suite: str, folder: Path, count: int) -> int:
+    """Kills one process that trains members, of each of `count` studies, after a checkpoint. Returns how many."""
+    done = 0
+    for number in range(count):
+        process = start(suite, folder / str(number))
+        while process.poll() is None and not (checkpoints_in(folder / str(number)) and children(process)):
+            time.sleep(0.005)
+        if workers := children(process):
+            os.kill(workers[0], signal.SIGKILL)
+            done += 1
+        finish(process)
+    return done
+
+
+def children(process: subprocess.Popen[str]) -> list[int]:
+    """Returns the processes that a process has started."""
+    try:
+        return [int(text) for text in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def checkpoints_in(folder: Path) -> set[tuple[str, int]]:
+    """Returns all checkpoints, with the time of their writing."""
+    found = set()
+    for path in folder.glob("checkpoints/**/*.ckpt"):
+        with contextlib.suppress(FileNotFoundError):  # a newer one has replaced it
+            found.add((str(path), path.stat().st_mtime_ns))
+    return found
 
 
 def campaign(suite: str, kills: int, rounds: int, rng: random.Random, place: Path) -> dict[str, Any]:
@@ -198,7 +231,7 @@ def campaign(suite: str, kills: int, rounds: int, rng: random.Random, place: Pat
     expected = contents(place / "undisturbed")
     say(f"{suite}: undisturbed in {seconds:.1f} s, {len(expected['rows'])} rows, {len(expected['weights'])} weights")
 
-    moments = []
+    moments = list[dict[str, Any]]()
     for number, moment in enumerate(MOMENTS):  # a new folder for each half, so that there is always something to do
         folder = place / f"moments-{number // 3}"
         moments += killed_at(suite, folder, moment, rng)
@@ -217,6 +250,13 @@ def campaign(suite: str, kills: int, rounds: int, rng: random.Random, place: Pat
         studies += 1
     say(f"{suite}: killed {len(at_random)} times at random in {studies} studies, the same in the end")
 
+    alone = 0
+    if suite == "torch":
+        alone = workers_killed(suite, place / "workers", 3)
+        for folder in (place / "workers").iterdir():
+            check(folder, expected)
+        say(f"{suite}: {alone} processes of members killed, the same in the end")
+
     for number in range(rounds):
         folder = place / f"together-{number}"
         first = start(suite, folder)
@@ -232,20 +272,24 @@ def campaign(suite: str, kills: int, rounds: int, rng: random.Random, place: Pat
         "weights": len(expected["weights"]),
         "kills_at_moments": moments,
         "kills_at_random": at_random,
-        "kills_with_a_checkpoint_on_disk": sum(one["checkpoint_on_disk"] for one in at_random),
+        "kills": len(moments) + len(at_random) + alone,
+        "kills_after_a_checkpoint": sum(one["has_written_a_checkpoint"] for one in (*moments, *at_random)) + alone,
+        "killed_workers": alone,
         "studies_killed_at_random": studies,
         "rounds_of_two_processes": rounds,
         "identical": True,
     }
 
 
-def killed_at(suite: str, folder: Path, moment: str, rng: random.Random) -> list[str]:
+def killed_at(suite: str, folder: Path, moment: str, rng: random.Random) -> list[dict[str, Any]]:
     """One kill at a moment that comes for the first or the second time; begun anew where it did not come again."""
     for often in (rng.choice((1, 2)), 1):
+        before = checkpoints_in(folder)
         process = start(suite, folder, (moment, often))
         _, errors = process.communicate()
         if process.returncode == -signal.SIGKILL:
-            return [f"{moment} (time {often})"]
+            has_written = bool(checkpoints_in(folder) - before)
+            return [{"moment": f"{moment} (time {often})", "has_written_a_checkpoint": has_written}]
         assert process.returncode == 0, errors
         for path in sorted(folder.rglob("*"), reverse=True):
             path.unlink() if path.is_file() else path.rmdir()
@@ -269,7 +313,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as place:
             rng = random.Random(f"{options.seed} {suite}")
             found[suite] = campaign(suite, options.kills, rounds, rng, Path(place))
-    report("kill_campaign", {"studies": found})
+    kills, after = (sum(one[name] for one in found.values()) for name in ("kills", "kills_after_a_checkpoint"))
+    report("kill_campaign", {"kills": kills, "kills_after_a_checkpoint": after, "studies": found})
 
 
 if __name__ == "__main__":

@@ -1,11 +1,16 @@
 """A sample of the generated wrong calls: each is refused with a sentence, soon, and leaves nothing behind."""
 
+import inspect
 from pathlib import Path
 from typing import Any
 
+import typer.main
 from pages import script
 
-EVERY = 97  # of about 4,000 calls
+import humboldt
+from humboldt import cli
+
+EVERY = 61  # of about 5,000 calls
 
 
 def test_a_sample_of_wrong_calls_is_refused(tmp_path: Path):
@@ -13,16 +18,25 @@ def test_a_sample_of_wrong_calls_is_refused(tmp_path: Path):
     bad_calls.prepare(tmp_path, trains=False)
     calls = bad_calls.all_calls()
     assert len(calls) >= 2_500
-    wrong = []
-    for call in calls[::EVERY]:
-        result, _, said = bad_calls.outcome(call, tmp_path)
-        if result != "refused":
-            wrong.append((call.place, call.value, result, said))
-    assert not wrong
+    made = [(call.place, call.value, bad_calls.outcome(call, tmp_path)) for call in calls[::EVERY]]
+    assert not [(place, value, one) for place, value, one in made if one.result != "refused"]
 
 
-def test_a_call_that_is_right_is_accepted(tmp_path: Path):
+def test_a_call_that_is_right_is_accepted_and_one_that_writes_is_noticed(tmp_path: Path):
     bad_calls: Any = script("benchmarks/bad_calls.py")
     bad_calls.prepare(tmp_path, trains=False)
-    result, _, said = bad_calls.outcome(bad_calls.right_calls()[0], tmp_path)
-    assert result == "accepted", said
+    made = bad_calls.outcome(bad_calls.right_calls()[0], tmp_path)
+    assert made.result == "accepted", made
+
+    def refuses_after_writing() -> None:
+        Path("examples.jsonl").write_text("")
+        raise SystemExit(2)
+
+    assert bad_calls.outcome(bad_calls.Call("", "", refuses_after_writing), tmp_path).result == "half-written"
+
+
+def test_wrong_calls_are_made_of_every_command_and_every_public_function():
+    bad_calls: Any = script("benchmarks/bad_calls.py")
+    group: Any = typer.main.get_command(cli.app)
+    assert set(bad_calls.COMMANDS) == set(group.commands)
+    assert {name for name, value in vars(humboldt).items() if inspect.isfunction(value)} <= set(bad_calls.FUNCTIONS)

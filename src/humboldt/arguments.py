@@ -108,10 +108,23 @@ def whole(least: int, *, most: int = LARGEST - 1) -> Check:
 
 def seconds(name: str, value: Any) -> float:
     """Checks a number of seconds: finite, and at least 0."""
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or value < 0:
-        raise UsageError(f"{name}={shown(value)}: {name} must be a finite number of seconds of at least 0.")
-    return float(value)
+    return _finite(name, value, "a finite number of seconds of at least 0")
+
+
+def amount(name: str, value: Any) -> float:
+    """Checks a finite number of at least 0."""
+    return _finite(name, value, "a finite number of at least 0")
+
+
+def _finite(name: str, value: Any, rule: str) -> float:
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        try:
+            given = float(value)
+        except OverflowError:  # an integer of more than 308 digits
+            given = math.inf
+        if math.isfinite(given) and given >= 0:
+            return given
+    raise UsageError(f"{name}={shown(value)}: {name} must be {rule}.")
 
 
 def mapping(name: str, value: Any) -> dict[str, Any]:
@@ -126,11 +139,13 @@ def folder(name: str, value: Any) -> Path:
     """Checks the path of a folder, which need not exist."""
     path = _path(name, value, f"is not a folder. Give a path, e.g. {name}='results'")
     try:
-        is_other = path.exists() and not path.is_dir()
+        nearest = next((place for place in (path, *path.parents) if place.exists()), path)
+        is_other = nearest.exists() and not nearest.is_dir()
     except OSError as error:
         raise UsageError(f"{name}={shown(value)} cannot be a folder: {error.strerror}. Choose another path.") from error
     if is_other:
-        raise UsageError(f"{name}={shown(value)} is a file. Give the path of a folder.")
+        which = "is a file" if nearest == path else f"cannot be a folder, because `{nearest}` is a file"
+        raise UsageError(f"{name}={shown(value)} {which}. Give the path of a folder.")
     return path
 
 
@@ -227,5 +242,6 @@ EXAMPLES: dict[str, Any] = {
     "split": "scored",
     "name": "my_model",
     "settings": {"steps": 100},
+    "predict": {"parity_check": "predictions.jsonl"},
     "member": {"seed": 0},
 }

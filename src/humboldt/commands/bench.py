@@ -53,13 +53,13 @@ def bench(
     changes = _by_suite(parse_assignments(set_))
     options = {"preset": preset, "suites": suite, "seeds": seeds, "parameters": parameters, "settings": changes}
     planned = running.plan_bench(model, **options, out=out)
+    executor = None if ray is None else Ray(None if ray == "local" else ray, cores=1, gpus=0)
     for name, reason in planned.left_out.items():
         print(f"Left out: {name}: {reason}.", file=sys.stderr)
     if dry_run:
         for study in planned.studies:
             announce(study, estimate="none" if no_estimate else "measured", with_ids=True)
         return
-    executor = None if ray is None else Ray(None if ray == "local" else ray, cores=1, gpus=0)
 
     def answered(answers: ModelAnswers, seconds: float) -> None:
         print(profile.progress_line(answers, benched.model_title(answers.model), seconds), file=sys.stderr)

@@ -13,6 +13,7 @@ from humboldt.inspecting.kept import load
 from humboldt.plugins import load_files
 from humboldt.report.words import printable
 from humboldt.settings import parse_assignments
+from humboldt.storage.output import check_output
 
 
 def inspect(
@@ -41,6 +42,7 @@ def inspect(
         from humboldt.page.charts import kind_of
 
         kind_of(output, "html", "htm")  # an error before weights are loaded
+        check_output(output)
     load_files(plugin)
     chosen = "best" if member == ["best"] else parse_member(member)
     settings = parse_assignments(set_)

@@ -34,7 +34,7 @@ def list_(
     load_files(plugin)
     if suite is not None:
         suites.get(suite)
-    if (task or model) and what is not Listing.SETTINGS:
+    if (task is not None or model is not None) and what is not Listing.SETTINGS:
         raise UsageError("--task and --model choose among settings. Write e.g. `humboldt list settings chomsky`.")
     if what is Listing.SETTINGS:
         records = listing.list_settings(listing.needed_suite(suite), task, model)

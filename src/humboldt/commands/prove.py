@@ -8,6 +8,7 @@ import typer
 
 from humboldt.commands.options import AsRecords
 from humboldt.errors import UsageError, unknown_name
+from humboldt.storage.output import check_output
 
 if TYPE_CHECKING:  # imported on use: Numba takes a while to load
     from humboldt.mdl import Network
@@ -64,20 +65,13 @@ def _proved(
     from humboldt.mdl.proofs import Proved, prove, verdict_record, write_certificate
     from humboldt.mdl.proofs.described import described
 
-    if certificate is not None and not certificate.absolute().parent.is_dir():
-        raise UsageError(
-            f"--certificate {certificate}: there is no folder {certificate.parent}. Make it, or give another path."
-        )
+    if certificate is not None:
+        check_output(certificate, "--certificate")
     measure = measure or described(language).measure
     verdict = prove(network, language, measure, epsilon or "0")
     record = {"measure": measure, "epsilon": epsilon or "0", **verdict_record(verdict, network)}
     if certificate is not None and isinstance(verdict, Proved):
-        try:
-            write_certificate(certificate, verdict.certificate)
-        except OSError as error:
-            raise UsageError(
-                f"--certificate {certificate}: {error.strerror}. Give a path that can be written."
-            ) from error
+        write_certificate(certificate, verdict.certificate)
         record["certificate"] = str(certificate)
     return record
 

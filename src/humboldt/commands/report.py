@@ -15,7 +15,7 @@ from humboldt.plugins import load_files
 from humboldt.report.figures import AnyFigure
 from humboldt.report.words import file_size, printable
 from humboldt.storage.exports import as_lines, exported, read_records
-from humboldt.storage.output import write_file
+from humboldt.storage.output import check_output, write_file
 from humboldt.suites import suites
 from humboldt.suites.cells import cells_of, sort_results
 from humboldt.suites.reading import reported, stored, warn
@@ -49,6 +49,7 @@ def write_report(folder: Path, output: Path | None = None, *, inside: int = INSI
         raise UsageError(
             f"--output {path}: that is a folder, and the page is one file. Give e.g. {path / 'report.html'}."
         )
+    check_output(path)
     damage: list[str] = []
     results = stored(folder, warn=damage.append)
     for sentence in damage:
@@ -75,6 +76,7 @@ def plot(
 
     if output is not None:
         kind_of(output)  # an error before anything is read
+        check_output(output)
     load_files(plugin)
     found = all_figures(folder)
     if figure == "list":
@@ -111,6 +113,8 @@ def archive(
     These can be kept, compared and shown again.
     """
     load_files(plugin)
+    if output is not None:
+        check_output(output)
     if suite is not None:
         suites.get(suite)
     known = [scores for scores in stored(folder, suite) if scores.training.suite in suites]

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
+from humboldt.arguments import seconds
 from humboldt.commands.options import (
     ModelNames,
     NoEstimate,
@@ -152,12 +153,13 @@ def run(
     """Run experiments. The same command again does only what is missing."""
     if ray is None and (cores, gpus) != (None, None):
         raise UsageError("--cores and --gpus say what an experiment gets on a Ray cluster. Give --ray, too.")
+    seconds("save_every", save_every)  # an error before the plan is shown
+    executor = None if ray is None else Ray(None if ray == "local" else ray, cores=cores or 1, gpus=gpus or 0)
     load_files(plugin)
     study = _planned(suite, task, model, preset, seeds, set_, out, experiment, match_parameters=match_parameters)
     if dry_run:
         announce(study, estimate="none" if no_estimate else "measured", with_ids=True)
         return
-    executor = None if ray is None else Ray(None if ray == "local" else ray, cores=cores or 1, gpus=gpus or 0)
     with resumable():
         run_study(study, save_every=save_every, keep=keep.value, executor=executor, road=road.value, announces=True)
     _print_saved(study)

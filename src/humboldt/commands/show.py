@@ -13,17 +13,15 @@ from humboldt.commands.memory import without_collection
 from humboldt.commands.options import Folder, Plugins
 from humboldt.errors import UsageError
 from humboldt.plugins import load_files
-from humboldt.report.tables import Table, as_csv, as_json, as_text, write_records
+from humboldt.report.tables import Table, as_csv, as_json, as_text, check_ending, write_records
 from humboldt.report.words import counted, printable
-from humboldt.storage.output import reason, replacing, shortened
+from humboldt.storage.output import check_output, reason, replacing, shortened
 from humboldt.storage.store import Store
 from humboldt.suites import suites
 from humboldt.suites.long_form import curve_rows, member_rows
 from humboldt.suites.reading import chosen, stored, unknown_suite_tables
 from humboldt.suites.reading import records as records_of
 from humboldt.suites.reading import tables as tables_of
-
-RECORD_ENDINGS = (".csv", ".json", ".parquet")
 
 
 @without_collection()
@@ -50,6 +48,9 @@ def show(
         raise UsageError("Of --json, --csv and --output only one can be given: there is one output. Choose one.")
     if members and curves:
         raise UsageError("--members and --curves were both given, but they have different columns. Choose one of them.")
+    if output is not None:
+        check_ending(output)
+        check_output(output)
     load_files(plugin)
     if suite is not None:
         suites.get(suite)
@@ -81,8 +82,6 @@ def show(
 
 def _write(output: Path, records: Sequence[Mapping[str, Any]]) -> None:
     """Writes records to a file that appears when it is complete."""
-    if output.suffix not in RECORD_ENDINGS:
-        write_records(output, records)  # which is an error
     try:
         with replacing(output) as temporary:
             write_records(temporary, records)

@@ -18,6 +18,7 @@ from humboldt.languages import tasks as all_tasks
 from humboldt.plugins import load_installed
 from humboldt.settings import names
 from humboldt.storage import files
+from humboldt.storage.output import write_file
 from humboldt.suites import catalogue, suites
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.capabilities import OffersData
@@ -91,13 +92,13 @@ def export_lm_eval(
     ]
     try:
         out.mkdir(parents=True, exist_ok=True)
-        (out / "strings.py").write_text(LOADER, encoding="utf-8")
+        write_file(out / "strings.py", LOADER, "--out")
         for exported in planned:
             files.write(out / f"{exported.name}_train.jsonl", exported.train)
             files.write(out / f"{exported.name}_test.jsonl", exported.test)
-            (out / f"{exported.name}.yaml").write_text(exported.yaml(), encoding="utf-8")
+            write_file(out / f"{exported.name}.yaml", exported.yaml(), "--out")
         group = {"group": f"humboldt_{suite}", "task": [exported.name for exported in planned]}
-        (out / f"humboldt_{suite}.yaml").write_text(_yaml(group), encoding="utf-8")
+        write_file(out / f"humboldt_{suite}.yaml", _yaml(group), "--out")
     except OSError as error:
         raise UsageError(f"`{out}` cannot be written: {error}. Give another folder with --out.") from error
     return [Exported(exported.name, len(exported.test)) for exported in planned]

@@ -14,6 +14,7 @@ from humboldt.arguments import (
     function,
     mapping,
     optional,
+    shown,
     text,
     texts,
     whole,
@@ -264,6 +265,7 @@ def score(
 def _by_task(predict: Any, tasks: str | Sequence[str]) -> dict[str, list[Any]]:
     names = [tasks] if isinstance(tasks, str) else list(tasks)
     if isinstance(predict, Mapping):
+        predict = mapping("predict", predict)
         missing = [task for task in names if task not in predict]
         if missing:
             raise UsageError(f"tasks has {missing[0]!r}, but `predict` has no model for it: {', '.join(predict)}.")
@@ -289,7 +291,7 @@ def _path_or_model(model: Any) -> Any:
 def _check_name(name: Any) -> None:
     if not isinstance(name, str) or not name.strip() or "/" in name or not name.isprintable() or len(name) > 80:
         raise UsageError(
-            f"name={name!r} is not a valid model name. Use a short text without '/', e.g. name='my_model'."
+            f"name={shown(name)} is not a valid model name. Use a short text without '/', e.g. name='my_model'."
         )
 
 

@@ -55,7 +55,8 @@ def _departures(suite: AbstractSuite, cell: Cell) -> str:
 def _member_values(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
     keys = dict.fromkeys(key for result in results for key in result.member)
     for key in keys:
-        values = sorted({canonical(result.member[key]) for result in results if key in result.member})
+        members = [result.member[key] for result in results if key in result.member]
+        values = sorted({str(value) if type(value) is int else canonical(value) for value in members})  # the same
         numbers = [int(value) for value in values if value.lstrip("-").isdigit()]
         if len(numbers) == len(values) > 2 and sorted(numbers) == list(range(min(numbers), max(numbers) + 1)):
             yield key, f"{min(numbers)} to {max(numbers)}"

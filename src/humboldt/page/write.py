@@ -112,4 +112,4 @@ def _part(part: Part, number: int, suite: str, pictures: _Pictures) -> dict[str,
 
 def write(text: str, path: Path) -> None:
     """Writes a page atomically."""
-    write_file(path, text, makes_folder=True)
+    write_file(path, text)

@@ -14,6 +14,7 @@ from typing import Any
 from humboldt.errors import UsageError, named_extras
 
 NOTES_WIDTH = 120  # columns of the notes below a table, at most
+RECORD_ENDINGS = (".csv", ".json", ".parquet")
 NOTHING = "–"  # printed for a number that does not exist
 
 
@@ -177,10 +178,15 @@ def as_json(records: Sequence[Mapping[str, Any]]) -> str:
     return "[" + ",\n ".join(json.dumps(record, ensure_ascii=False) for record in records) + "]\n"
 
 
+def check_ending(path: Path) -> None:
+    """Raises a usage error if records cannot be written in the format of this extension."""
+    if path.suffix not in RECORD_ENDINGS:
+        raise UsageError(f"--output {path}: unsupported extension; use .csv, .json or .parquet.")
+
+
 def write_records(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
     """Writes flat records to a file. The extension chooses the format: `.csv`, `.json` or `.parquet`."""
-    if path.suffix not in (".csv", ".json", ".parquet"):
-        raise UsageError(f"--output {path}: unsupported extension; use .csv, .json or .parquet.")
+    check_ending(path)
     try:
         if path.suffix == ".parquet":
             with named_extras():

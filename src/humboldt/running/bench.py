@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from humboldt.arguments import checked_arguments, folder, function, mapping, optional, text, texts, whole
 from humboldt.errors import UsageError, unknown_name
 from humboldt.models import models as jax_models
 from humboldt.models.own import is_reference, register_reference
@@ -17,7 +18,7 @@ from humboldt.plugins import load_installed
 from humboldt.report.tables import as_text
 from humboldt.running.budgets import size_for, size_of_settings
 from humboldt.running.execution import AbstractExecutor, Keep
-from humboldt.running.run import run_study
+from humboldt.running.run import RUN_ARGUMENTS, run_study
 from humboldt.running.study import Study, plan
 from humboldt.suites import catalogue, plans, profile, resolving, suites
 from humboldt.suites.answers import SELECTION_SEEDS, ModelAnswers, ModelCost
@@ -93,6 +94,15 @@ class Bench:
         return tuple(study.suite.name for study in self.studies)
 
 
+@checked_arguments(
+    models=texts,
+    preset=text,
+    suites=texts,
+    seeds=optional(whole(1)),
+    parameters=optional(whole(1)),
+    settings=optional(mapping),
+    out=folder,
+)
 def plan_bench(
     models: str | Sequence[str],
     *,
@@ -105,13 +115,11 @@ def plan_bench(
 ) -> Bench:
     """Plans a bench; see `bench`. `settings` are changes for single suites: `{"chomsky": {"steps": 100}}`."""
     load_installed()
-    names = (models,) if isinstance(models, str) else tuple(models)
+    names = tuple(models)
     if not names:
         raise UsageError("No model was named. Name one, e.g. `lstm` or `my_file.py:MyGRU`.")
-    if isinstance(suites, str):
-        suites = (suites,)
     known = benched_suites()
-    for name in suites:
+    for name in (*suites, *(settings or {})):
         if name not in known:
             raise unknown_name("suite of the bench", name, known)
     full = preset if preset.startswith(PREFIX) else f"{PREFIX}{preset}"
@@ -154,6 +162,7 @@ def _plan(
     return resized
 
 
+@checked_arguments(models=texts, answered=optional(function), **RUN_ARGUMENTS)
 def bench(
     models: str | Sequence[str],
     *,

@@ -48,17 +48,30 @@ def appearing(path: Path) -> Iterator[IO[bytes]]:
         yield file
 
 
-def write_file(path: Path, content: str | bytes, *, makes_folder: bool = False) -> None:
-    """Writes a file. Raises a usage error that names it if that fails."""
+def write_file(path: Path, content: str | bytes, option: str = "--output") -> None:
+    """Writes a file. Raises a usage error that names it, and the option that chose it, if that fails."""
     try:
-        if makes_folder:
-            path.parent.mkdir(parents=True, exist_ok=True)
         with appearing(path) as file:
             file.write(content.encode() if isinstance(content, str) else content)
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name
         raise UsageError(
-            f"`{shortened(path)}` cannot be written: {reason(error)}. Choose another file with --output."
+            f"`{shortened(path)}` cannot be written: {reason(error)}. Choose another file with {option}."
         ) from error
+
+
+def check_output(path: Path, option: str = "--output") -> None:
+    """Raises a usage error if no file can be written to `path`. Commands call this before they begin to work."""
+    try:
+        _check_plain(path, option)
+        mode = os.stat(path.parent).st_mode
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"{option} {shortened(path)}: {reason(error)}. Give a file in a folder that exists."
+        ) from error
+    if not stat.S_ISDIR(mode):
+        raise UsageError(f"{option} {shortened(path)}: `{path.parent}` is not a folder. Choose another file.")
+    if not os.access(path.parent, os.W_OK):
+        raise UsageError(f"{option} {shortened(path)}: `{path.parent}` cannot be written. Choose another folder.")
 
 
 def shortened(path: object) -> str:
@@ -72,14 +85,14 @@ def reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def _check_plain(path: Path) -> None:
+def _check_plain(path: Path, option: str = "--output") -> None:
     try:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:
         return
     if not stat.S_ISREG(mode):
         kind = KINDS.get(stat.S_IFMT(mode), "not a file")
-        raise UsageError(f"--output {path}: that is {kind}, and only plain files are replaced. Choose another file.")
+        raise UsageError(f"{option} {path}: that is {kind}, and only plain files are replaced. Choose another file.")
 
 
 def _umask() -> int:

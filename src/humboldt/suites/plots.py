@@ -91,14 +91,17 @@ def best_and_band(curves: Sequence[tuple[float, Curve]]) -> Iterable[dict[str, f
     """Yields the curve of the best member and the quartiles of all members, at the x values of the best member. Each
     curve comes with the score of its member."""
     _, best = max(curves, key=lambda scored: scored[0])
-    by_place: dict[float, list[float]] = {}
-    for _, (places, heights) in curves:
-        for place, height in zip(places, heights, strict=True):
-            by_place.setdefault(place, []).append(height)
-    groups = [by_place[place] for place in best[0]]
-    if len({len(group) for group in groups}) == 1:  # always, unless members were scored differently
+    if all(
+        places is best[0] or list(places) == list(best[0]) for _, (places, _) in curves
+    ):  # always, unless members were scored differently
+        groups = np.array([heights for _, (_, heights) in curves]).T
         quartiles = np.percentile(groups, [25, 50, 75], axis=1).T
     else:
+        by_place: dict[float, list[float]] = {}
+        for _, (places, heights) in curves:
+            for place, height in zip(places, heights, strict=True):
+                by_place.setdefault(place, []).append(height)
+        groups = [by_place[place] for place in best[0]]
         quartiles = np.array([np.percentile(group, [25, 50, 75]) for group in groups])
     for place, height, (low, median, high), group in zip(*best, quartiles.round(4).tolist(), groups, strict=True):
         yield {

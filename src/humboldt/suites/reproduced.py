@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from humboldt import published
+from humboldt.arguments import checked_arguments, optional, text
+from humboldt.arguments import folder as folder_path
 from humboldt.core.identity import canonical
 from humboldt.report.tables import Record
 from humboldt.storage.exports import read_records
@@ -60,6 +62,7 @@ class _Found:
     work: tuple[float, float] | None
 
 
+@checked_arguments(folder=folder_path, suite=optional(text))
 def reproduced(folder: str | Path = "reproductions", suite: str | None = None) -> list[TableOfThePaper]:
     """Compares the results of a folder with all published tables, or with those of one suite.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from humboldt.errors import UsageError, named_extras
+from humboldt.storage.output import shortened
 
 REACH_SECONDS = 5.0  # for a machine to answer
 CONNECT_SECONDS = 20.0  # for its Ray to answer
@@ -62,7 +63,7 @@ def _connect(ray: Any, address: str) -> None:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage statistics are sent
         options |= {"include_dashboard": False, "object_store_memory": OBJECT_BYTES}
     elif address != "auto":
-        _check_reachable(address)
+        check_reachable(address)
     with _on_loopback(options) if address == "local" else nullcontext():
         failure = _connect_within(
             CONNECT_SECONDS, lambda: ray.init(address=address, **options), starts=address == "local"
@@ -112,20 +113,33 @@ def dead_processes() -> list[str]:
     return [str(kind) for kind, infos in processes.items() for info in infos if info.process.poll() is not None]
 
 
-def _check_reachable(address: str) -> None:
+def check_address(address: str) -> None:
+    """Raises a usage error if this is not the address of a cluster: `HOST:PORT`, `auto` or `local`."""
+    if address in ("auto", "local"):
+        return
     if "://" in address:
         raise UsageError(
-            f"--ray {address}: this is not of the form HOST:PORT. Run this command on a machine of the cluster and "
-            "give the address that `ray start --head` printed, e.g. --ray 10.0.0.1:6379."
+            f"--ray {shortened(address)}: this is not of the form HOST:PORT. Run this command on a machine of the "
+            "cluster and give the address that `ray start --head` printed, e.g. --ray 10.0.0.1:6379."
         )
     host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise UsageError(f"--ray {address}: this is not of the form HOST:PORT. Write e.g. --ray 10.0.0.1:6379.")
+    is_port = port.isascii() and port.isdecimal() and len(port) <= 5 and 0 < int(port) < 65536
+    if not is_port or not host or not host.isprintable() or " " in host:
+        raise UsageError(
+            f"--ray {shortened(address)}: this is not of the form HOST:PORT. Write e.g. --ray 10.0.0.1:6379."
+        )
+
+
+def check_reachable(address: str) -> None:
+    """Raises a usage error if nothing answers at an address."""
+    check_address(address)
+    host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host, int(port)), REACH_SECONDS).close()
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # UnicodeError: a name that cannot be that of a host
         raise UsageError(
-            f"--ray {address}: nothing answers there ({error}). Give the address that `ray start --head` printed."
+            f"--ray {shortened(address)}: nothing answers there ({error}). Give the address that `ray start --head` "
+            "printed."
         ) from error
 
 

@@ -13,12 +13,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from humboldt.arguments import amount, whole
 from humboldt.core.environment import package_versions
 from humboldt.core.events import Warned
 from humboldt.core.results import State, TrainedMember
 from humboldt.errors import Abandoned, Interrupted, RunError, UsageError, named_extras
 from humboldt.plugins import sources
-from humboldt.running.cluster.connection import Needs, connected, dead_processes, slots
+from humboldt.running.cluster.connection import (
+    Needs,
+    check_address,
+    check_reachable,
+    connected,
+    dead_processes,
+    slots,
+)
 from humboldt.running.cluster.travel import needed, take
 from humboldt.running.cluster.worker import Handshake, Status, Worker, is_interruption
 from humboldt.running.execution import AbstractExecutor, ExperimentOutcome, Options, Sinks
@@ -72,13 +80,16 @@ class Ray(AbstractExecutor):
     """
 
     def __init__(self, address: str | None = None, *, cores: int = 1, gpus: float = 0, use_folder: bool = True) -> None:
-        if cores < 1 or gpus < 0:
-            raise UsageError(f"cores={cores}, gpus={gpus}: an experiment needs at least one core, and 0 or more GPUs.")
-        self.address, self.cores, self.gpus, self.use_folder = address, cores, gpus, use_folder
+        if address is not None:
+            check_address(address)
+        self.address, self.use_folder = address, use_folder
+        self.cores, self.gpus = whole(1)("cores", cores), amount("gpus", gpus)
 
     def check(self) -> None:
         with named_extras():
             import ray  # noqa: F401
+        if self.address not in (None, "auto", "local"):
+            check_reachable(self.address)
 
     def run(
         self, experiments: Iterable[Experiment | None], options: Options, sinks: Sinks

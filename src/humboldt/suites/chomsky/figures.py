@@ -4,6 +4,8 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from humboldt.report.figures import FAMILY, MODEL, AnyFigure, Axis, Figure, Kind
 from humboldt.report.words import counted
 from humboldt.suites import catalogue
@@ -42,7 +44,7 @@ def _lengths(suite: "Chomsky", cells: Sequence[Cell]) -> Figure | None:
     for cell in cells:
         shared: dict[tuple[int, ...], tuple[int, ...]] = {}  # nearly all members have the same lengths
         curves = [
-            (score, (shared.setdefault(at := tuple(curve["lengths"]), at), [100 * v for v in curve["accuracy"]]))
+            (score, (shared.setdefault(at := tuple(curve["lengths"]), at), 100 * np.array(curve["accuracy"])))
             for score, _, result in scores(cell)
             if (curve := result.detail.get("accuracy_per_length"))
         ]
