@@ -93,15 +93,3 @@ def test_a_number_is_shown_only_for_the_papers_network():
     assert printed_number("slices", experiment.training, "mean") is None
     other = {**training.setting, "model": {**network.settings, "heads": 1}}
     assert printed_number("slices", dataclasses.replace(training, setting=other), "mean") is None
-
-
-def test_random_positions_need_as_many_places_as_the_longest_string_has_tokens():
-    with pytest.raises(UsageError, match=r"length 500 has 1,000 tokens with its answer, but there are 600 places"):
-        humboldt.plan(
-            "chomsky",
-            preset="paper",
-            tasks="reverse_string",
-            models="transformer_encoder",
-            out="unused",
-            settings={"positions": "random_rope", "num_places": 600},
-        )
