@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import humboldt
 from humboldt.core.problems import ProblemKind
 from humboldt.errors import UsageError
 from humboldt.models import models
@@ -106,3 +107,19 @@ def test_makers_say_what_their_networks_are():
         assert set(modules.get("sees_ahead").problems) == set(SEES_AHEAD)
     finally:
         modules.forget("sees_ahead")
+
+
+@pytest.mark.parametrize(("suite", "task", "settings", "tokens"), [
+    ("chomsky", "reverse_string", {}, 1_000),
+    ("syntax", "adj_n_np", {"long_lengths": (31, 90)}, 90),
+    ("tracking", "s3", {"tokens_per_step": 4, "inputs": "generators"}, 1_024),
+    ("recognition", "parity", {"longest_test": 200}, 201),
+])  # fmt: skip
+def test_a_plan_refuses_strings_with_more_tokens_than_places(suite: str, task: str, settings: dict, tokens: int):
+    def planned(places: int) -> Any:
+        changes = {**settings, "positions": "random_rope", "num_places": places}
+        return humboldt.plan(suite, tasks=task, models="family/transformer", preset="paper", settings=changes)
+
+    with pytest.raises(UsageError, match=rf"up to {tokens:,} tokens, but there are {tokens - 1:,} places. Use num_pl"):
+        planned(tokens - 1)
+    assert planned(tokens).experiments

@@ -5,6 +5,7 @@ given sequence-to-sequence problems by concatenation (`networks.sequence_to_sequ
 """
 
 import inspect
+from collections.abc import Callable
 from typing import Any, Literal
 
 from humboldt.core.problems import ProblemKind
@@ -43,16 +44,25 @@ def takes_source(network: Any) -> bool:
     return "told" in names or "source" in names
 
 
-def check_fits(model: Any, kind: ProblemKind) -> None:
+def check_fits(model: Any, kind: ProblemKind, most_tokens: Callable[[], int | None] = lambda: None) -> None:
     """Raises a `UsageError` if a model with these settings cannot be given problems of a kind.
 
-    Called for every training of a plan. A class of settings may define `check_problem(kind)` for its own rules.
+    Called for every training of a plan. A class of settings may define `check_problem(kind)` for its own rules, and
+    `most_positions()` if its network can read strings of so many tokens only; `most_tokens` returns the number of
+    tokens of the longest string, and is only called then.
     """
     sees_ahead = getattr(model, "sees_ahead", "")
     if sees_ahead and (kind is ProblemKind.NEXT_SYMBOL or form(model, kind) == "concatenated"):
         raise UsageError(f"{sees_ahead} So it cannot be given problems of {kind.value}, only {_words(SEES_AHEAD)}.")
     if hasattr(model, "check_problem"):
         model.check_problem(kind)
+    most = model.most_positions() if hasattr(model, "most_positions") else None
+    tokens = None if most is None else most_tokens()
+    if most is not None and tokens is not None and tokens > most:
+        raise UsageError(
+            f"positions={model.positions}: a string has up to {tokens:,} tokens, but there are {most:,} places. Use "
+            f"num_places={tokens}, or shorter strings."
+        )
 
 
 def _words(kinds: tuple[ProblemKind, ...]) -> str:

@@ -106,6 +106,11 @@ class AbstractSuite(ABC):
         """Raises a usage error if the settings do not fit the task. Called for every training before anything runs."""
         del resolved
 
+    def most_tokens(self, resolved: Resolved) -> int | None:
+        """Returns the number of tokens of the longest string that a network reads in training and tests; `None` if
+        there is no bound. A plan refuses models whose positions are defined for fewer tokens."""
+        del resolved
+
     def work(self, resolved: Resolved) -> str:
         """Returns the work of one member in words: "2,000 steps of 128 strings"."""
         protocol = resolved.protocol

@@ -5,7 +5,7 @@ only in the facts and hooks of `humboldt.suites.base.AbstractSuite`.
 import dataclasses
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from humboldt import settings
@@ -42,7 +42,7 @@ def plan(suite: "AbstractSuite", request: Request) -> list[Experiment]:
         several = _differing([resolved.training.flat for resolved in planned])
         for resolved in planned:
             suite.check_plan(resolved)
-            check_fits(resolved.model, suite.kind)
+            check_fits(resolved.model, suite.kind, partial(suite.most_tokens, resolved))
             evaluations = tuple(suite.evaluations(resolved.protocol, task))
             distinct = {key: resolved.training.flat[key] for key in several}
             for members in suite.groups(resolved, suite.members(resolved)):

@@ -35,5 +35,10 @@ def test_without_a_key_the_places_depend_on_the_length_alone():
 
 
 def test_a_string_needs_as_many_places():
-    with pytest.raises(UsageError, match=r"9 positions needs as many places, but num_places=8"):
+    with pytest.raises(UsageError, match=r"9 tokens needs as many places, but num_places=8"):
         draw_places(9, 9, 8)
+
+
+def test_padding_needs_no_places():
+    """Tests pad strings to a multiple of 128, whatever the number of places."""
+    assert draw_places(8, 20, 8).tolist() == [*range(8), *[7] * 12]

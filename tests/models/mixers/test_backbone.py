@@ -1,5 +1,6 @@
 """Blocks and backbones: the same at once and step by step, with values of the first layer handed on."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,8 +14,13 @@ from jax import Array
 from humboldt.errors import UsageError
 from humboldt.models.mixers.backbone import Backbone, backbone
 from humboldt.models.mixers.base import fold
+from humboldt.models.mixers.block import FeedForward, FeedForwardName, feed_forward_units
 
 WIDTH = 8
+
+
+def gelu(x: np.ndarray) -> np.ndarray:
+    return np.array([0.5 * value * (1 + math.erf(value / math.sqrt(2))) for value in x])
 
 
 def disturbed(names: str | Sequence[str], **settings: Any) -> Backbone:
@@ -46,6 +52,29 @@ def test_a_block_adds_to_what_it_is_given():
     outputs = eqx.filter_jit(lambda network, xs: network(xs, jnp.ones(3, bool)))(network, jnp.asarray(xs))
     expected = xs / np.sqrt((xs**2).mean(-1, keepdims=True) + 1e-5)
     np.testing.assert_allclose(outputs, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "units"), [("gated", 21), ("gated_gelu", 11), ("plain", 32)])
+def test_feed_forward_layers_against_their_formulas(name: FeedForwardName, units: int):
+    assert feed_forward_units(WIDTH, name) == units
+    x = np.random.default_rng(0).normal(size=WIDTH)
+    made = eqx.filter_jit(lambda key: FeedForward(WIDTH, units, name, key=key))(jax.random.key(0))
+    layer = jax.tree.map(lambda leaf: np.asarray(leaf, float), made)
+    up = x @ layer.up.weight
+    if name == "plain":
+        expected = gelu(up)
+    else:
+        gate = x @ layer.gate.weight
+        expected = (gelu(gate) if name == "gated_gelu" else gate / (1 + np.exp(-gate))) * up
+    found = eqx.filter_jit(lambda layer, x: layer(x))(made, jnp.asarray(x, jnp.float32))
+    np.testing.assert_allclose(found, expected @ layer.down.weight, rtol=1e-4, atol=1e-5)
+
+
+def test_initial_weights_of_xlstms_layer_have_its_spreads():
+    made = eqx.filter_jit(lambda key: FeedForward(256, 333, "gated_gelu", layers=2, key=key))(jax.random.key(0))
+    assert made.gate is not None
+    spreads = [float(np.std(layer.weight)) for layer in (made.up, made.gate, made.down)]
+    np.testing.assert_allclose(spreads, [(2 / 5 / 256) ** 0.5] * 2 + [1 / 16], rtol=0.02)
 
 
 def test_values_of_the_first_layer_reach_the_second():

@@ -19,6 +19,7 @@ WIDTH, HEADS, MEMBERS, LONGEST = 12, 2, 2, 40
 SMALL: dict[str, dict[str, Any]] = {
     "mamba2": {"state_size": 5, "chunk": 6},
     "mlstm": {"chunk": 6},
+    "deltanet": {"chunk": 6},
     "gla": {"head_size": 3, "chunk": 6},
     "retnet": {"head_size": 4, "chunk": 6},
     "gated_deltaproduct": {"head_size": 5, "chunk": 4},

@@ -46,7 +46,7 @@ def transitions(options: FastWeightsOptions) -> np.ndarray:
     return np.stack(matrices)
 
 
-@pytest.mark.parametrize("name", ["retnet", "gla", "hgrn2", "gated_deltaproduct"])
+@pytest.mark.parametrize("name", ["retnet", "gla", "hgrn2", "deltanet", "deltaproduct", "gated_deltaproduct"])
 def test_no_transition_lets_a_state_grow(name: str):
     assert np.linalg.norm(transitions(NAMED[name]), 2, axis=(1, 2)).max() <= 1 + 1e-6
 
@@ -65,6 +65,20 @@ def test_eigenvalues_are_in_their_range(householders: int, eigenvalues: Eigenval
     else:
         assert values.real.min() < -0.5
         assert (np.abs(values.imag).max() > 0.1) == (householders == 2)
+
+
+def test_three_writes_of_full_strength_can_change_a_sign():
+    """With eigenvalues in [0, 1], from three writes on: keys at 0, 60 and 120 degrees give -cos³ 60° = -1/8."""
+
+    def transition(angles: list[float]) -> np.ndarray:
+        angle = np.radians(angles)
+        keys = jnp.asarray(np.stack([np.cos(angle), np.sin(angle)], -1)[:, None], jnp.float32)
+        state, none, ones = jnp.eye(2)[None], jnp.zeros((1, 1)), jnp.ones((len(angles), 1))
+        return np.asarray(write(state, none, keys, jnp.zeros_like(keys), ones)[0], float)
+
+    values = np.linalg.eigvals(transition([0, 60, 120])).real
+    np.testing.assert_allclose(sorted(values), [-1 / 8, 0], atol=1e-6)
+    assert np.linalg.eigvals(transition([0, 60])).real.min() > -1e-6
 
 
 def test_a_write_of_full_strength_replaces_and_one_of_two_reflects():

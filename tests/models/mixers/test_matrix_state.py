@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from humboldt.models.mixers.matrix_state import read_all
+from humboldt.models.mixers.matrix_state import CHUNK, VECTOR_CHUNK, best_chunk, read_all
 
 TIME, HEADS, KEY, VALUE = 11, 2, 3, 4
 
@@ -28,6 +28,7 @@ def by_loop(
 
 @pytest.mark.parametrize(("writes", "vector", "erases", "chunk"), [
     (1, False, True, 4), (3, False, True, 4), (2, True, True, 5), (1, True, False, 8), (2, False, False, 64),
+    (2, False, True, 1), (1, True, False, 1),
 ])  # fmt: skip
 def test_chunks_are_the_loop(writes: int, vector: bool, erases: bool, chunk: int):
     random = np.random.default_rng(0)
@@ -41,3 +42,15 @@ def test_chunks_are_the_loop(writes: int, vector: bool, erases: bool, chunk: int
     given = [None if array is None else jnp.asarray(array, jnp.float32) for array in arrays]
     outputs = jax.jit(lambda *arrays: read_all(*arrays, chunk=chunk))(*given)
     np.testing.assert_allclose(outputs, by_loop(*arrays), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("key", "value", "vector", "erases", "chunk"), [
+    (8, 16, False, True, 1), (16, 32, False, True, CHUNK), (8, 16, False, False, CHUNK), (8, 16, True, False, 1),
+    (32, 64, True, False, VECTOR_CHUNK),
+])  # fmt: skip
+def test_a_cpu_reads_small_states_token_by_token(key: int, value: int, vector: bool, erases: bool, chunk: int):
+    if jax.default_backend() != "cpu":
+        pytest.skip("An accelerator always reads in chunks.")
+    log_decays, keys = jnp.zeros((3, 2, key if vector else 1)), jnp.zeros((3, 1, 2, key))
+    values, strengths = jnp.zeros((3, 1, 2, value)), jnp.zeros((3, 1, 2)) if erases else None
+    assert best_chunk(log_decays, keys, values, strengths) == chunk

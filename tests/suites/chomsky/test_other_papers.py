@@ -1,18 +1,23 @@
 """Presets of later papers: their settings, their data, and which published numbers stand beside ours."""
 
-import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
 
 import humboldt
 from humboldt import published
+from humboldt.core.identity import Training
+from humboldt.core.results import Result, Scores, State
 from humboldt.errors import UsageError
 from humboldt.languages import tasks
 from humboldt.languages.chomsky.base import AbstractTransduction
 from humboldt.measures.accuracy import scaled
-from humboldt.suites.chomsky.beside import comparable, printed_number
-from humboldt.suites.chomsky.other_papers import NETWORKS, OTHER_PAPERS
+from humboldt.report.tables import TableCell
+from humboldt.suites import suites
+from humboldt.suites.cells import cells_of
+from humboldt.suites.chomsky.beside import beside_other_papers, comparable, printed_number
+from humboldt.suites.chomsky.other_papers import NETWORKS, OTHER_PAPERS, PRINTED_ELSEWHERE, REGULAR
 from humboldt.suites.chomsky.problem import Transduction
 from humboldt.suites.chomsky.protocol import LengthGeneralisation
 
@@ -82,26 +87,66 @@ def test_doubtful_and_second_hand_rows_are_never_compared():
     assert not any("stored copy" in row["source"] for row in rows)
 
 
+def trained_on(preset: str, task: str, model: str, **changes: Any) -> Training:
+    (experiment,) = humboldt.plan(
+        "chomsky", preset=preset, tasks=task, models=model, settings=changes, out="unused"
+    ).experiments
+    return experiment.training
+
+
+@pytest.mark.parametrize(("preset", "row"), NETWORKS)
+def test_every_network_of_a_paper_can_be_planned_and_has_its_numbers(preset: str, row: str):
+    shown = set()
+    for network in NETWORKS[preset, row]:
+        for task in network.tasks or REGULAR:
+            training = trained_on(preset, task, network.model, **network.settings)
+            for statistic in PRINTED_ELSEWHERE[preset].statistics.values():
+                found = printed_number(preset, training, statistic)
+                assert found is not None and found[1] is network, (task, statistic)
+                shown.add((task, statistic))
+    assert len(shown) == 4
+
+
 def test_a_number_is_shown_only_for_the_papers_network():
-    (experiment,) = planned("slices", "modular_arithmetic_simple")
-    network = NETWORKS["slices", "sLSTM"]
-    training = dataclasses.replace(
-        experiment.training, model=network.model, setting={**experiment.training.setting, "model": network.settings}
-    )
-    assert printed_number("slices", training, "mean") == 27.7
+    arithmetic = "modular_arithmetic_simple"
+    network, of_walker = NETWORKS["slices", "sLSTM"][0], {"layers": 2, "width": 128, "feed_forward": "none"}
+    training = trained_on("slices", arithmetic, network.model, **network.settings)
+    assert printed_number("slices", training, "mean") == (27.7, network)
     assert printed_number("slices", training, "median") is None
-    assert printed_number("slices", experiment.training, "mean") is None
-    other = {**training.setting, "model": {**network.settings, "heads": 1}}
-    assert printed_number("slices", dataclasses.replace(training, setting=other), "mean") is None
+    other = trained_on("slices", arithmetic, network.model, **{**network.settings, "heads": 1})
+    assert printed_number("slices", other, "mean") is None
+    numbers = []
+    for eigenvalues in (
+        "0_1",
+        "-1_1",
+    ):  # a setting that a row does not name is not the paper's unless it is the default
+        changes = {**of_walker, "embedding_spread": "1", "eigenvalues": eigenvalues}
+        found = printed_number("slices", trained_on("slices", "parity_check", "family/deltanet", **changes), "mean")
+        assert found is not None
+        numbers.append(found[0])
+    assert numbers == [57.8, 97.7]
+    for changes in ({"norm": "layer"}, {"convolution": 0}):
+        training = trained_on("slices", "parity_check", "family/deltanet", **of_walker, embedding_spread="1", **changes)
+        assert printed_number("slices", training, "mean") is None
 
 
-def test_random_positions_need_as_many_places_as_the_longest_string_has_tokens():
-    with pytest.raises(UsageError, match=r"length 500 has 1,000 tokens with its answer, but there are 600 places"):
-        humboldt.plan(
-            "chomsky",
-            preset="paper",
-            tasks="reverse_string",
-            models="transformer_encoder",
-            out="unused",
-            settings={"positions": "random_rope", "num_places": 600},
-        )
+def test_departures_of_a_papers_network_stand_below_its_number():
+    suite, network = suites.get("chomsky"), NETWORKS["slices", "RWKV-7"][0]
+    (experiment,) = humboldt.plan(
+        "chomsky", preset="slices", tasks="parity_check", models=network.model, settings=network.settings
+    ).experiments
+    results = tuple(Result(member, State.FINISHED, {"score": 0.5}, 1.0, {}, {}) for member in experiment.members)
+    grouped = cells_of(suite, [Scores(experiment.training, experiment.evaluations[0], results)])
+    ((heading, cells),) = grouped.items()
+    (table,) = beside_other_papers(suite, heading, cells)  # pyright: ignore[reportArgumentType]
+    (theirs,) = [row[-1] for row in table.rows if row[2] == "mean"]
+    assert isinstance(theirs, TableCell) and theirs.value == 51.1
+    for departure in network.departures:
+        assert f"Departure, {network.model}: {departure}." in table.notes
+
+
+def test_answers_of_arithmetic_are_read_at_a_mark_and_those_of_parity_at_the_last_symbol():
+    for preset in OTHER_PAPERS:
+        where = {task: trained_on(preset, task, "lstm").setting.get("answer_at", "mark") for task in REGULAR[:2]}
+        assert where == {"parity_check": "last", "modular_arithmetic_simple": "mark"}
+        assert trained_on(preset, "parity_check", "lstm").setting["gradient_clip"] is None

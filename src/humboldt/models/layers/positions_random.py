@@ -13,18 +13,19 @@ def draw_places(
     """Draws the places of a string: `length` of `0, ..., num_places - 1` without repetition, in increasing order.
 
     All layers use the same places. Places of padding (positions from `length` to `num_positions`) are
-    `num_places - 1`; `num_positions` does not change the others. Without a key (in tests) the places depend on `length`
-    alone, so that a score can be repeated. Every length has other places.
+    `num_places - 1`; `num_positions` does not change the others, and may be larger than `num_places`. A plan refuses
+    strings that are themselves longer (`humboldt.models.forms.check_fits`). Without a key (in tests) the places depend
+    on `length` alone, so that a score can be repeated. Every length has other places.
 
     Departures from the released code, which draws one subset for a whole batch and all its strings: here every string
     of a training batch has a subset of its own. For ALiBi and relative positions the released code draws distances,
     and its distances to the right all get the same encoding, since they are beyond the end of its table. Here these two
     encodings use the distances of the drawn places.
     """
-    if num_positions > num_places:
+    if isinstance(length, int) and length > num_places:
         raise UsageError(
-            f"A string of {num_positions:,} positions needs as many places, but num_places={num_places:,}. Make "
-            f"num_places larger, or the strings shorter."
+            f"A string of {length:,} tokens needs as many places, but num_places={num_places:,}. Make num_places "
+            "larger, or the strings shorter."
         )
     key = jax.random.fold_in(jax.random.key(0), length) if key is None else key
     ranks = jax.random.permutation(key, num_places)

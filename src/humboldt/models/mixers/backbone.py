@@ -65,6 +65,7 @@ def backbone(
             norm=named.norm if norm is None else norm,
             feed_forward=named.feed_forward if feed_forward is None else feed_forward,
             feed_forward_size=feed_forward_size,
+            layers=layers,
             key=k_block,
         )
         blocks.append(block)

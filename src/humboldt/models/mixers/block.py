@@ -8,13 +8,14 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from humboldt.models.layers.linear import Linear
 from humboldt.models.mixers.base import AbstractMixer, AbstractValueMixer
-from humboldt.models.mixers.parts import HeadNorm, linear
+from humboldt.models.mixers.parts import HeadNorm, linear, small_normal
 
 NormName = Literal["rms", "layer"]
 """By the root mean square (flash-linear-attention, mamba), or by mean and deviation (xlstm, RWKV-7, S4)."""
 
-FeedForwardName = Literal["none", "gated", "plain"]
-"""Nothing where the mixer widens by itself (mamba, mLSTM); `down(silu(gate x) ⊙ up x)`; `down(gelu(up x))`."""
+FeedForwardName = Literal["none", "gated", "gated_gelu", "plain"]
+"""Nothing where the mixer widens by itself (mamba, mLSTM); `down(silu(gate x) ⊙ up x)`, also with gelu (xlstm);
+`down(gelu(up x))`."""
 
 
 class Norm(eqx.Module):
@@ -30,22 +31,42 @@ class Norm(eqx.Module):
 
 
 class FeedForward(eqx.Module):
-    """Two or three linear layers at every position, without biases."""
+    """Two or three linear layers at every position, without biases.
+
+    Initial weights are PyTorch's. Those of `gated_gelu` are normal numbers, as in xlstm's `feedforward.py`, which
+    depend on the number of blocks, `layers`.
+    """
 
     up: Linear
     gate: Linear | None
     down: Linear
+    gelu: bool = eqx.field(static=True)
 
-    def __init__(self, width: int, size: int, *, gated: bool, spread: float | None, key: PRNGKeyArray) -> None:
+    def __init__(self, width: int, size: int, name: FeedForwardName, *, layers: int = 1, key: PRNGKeyArray) -> None:
         k_up, k_gate, k_down = jax.random.split(key, 3)
-        self.up = linear(width, size, spread=spread, key=k_up)
-        self.gate = linear(width, size, spread=spread, key=k_gate) if gated else None
-        self.down = linear(size, width, spread=spread, key=k_down)
+        wide = small_normal(width) if name == "gated_gelu" else None
+        narrow = 2 / layers / width**0.5 if name == "gated_gelu" else None
+        self.up = linear(width, size, spread=wide, key=k_up)
+        self.gate = None if name == "plain" else linear(width, size, spread=wide, key=k_gate)
+        self.down = linear(size, width, spread=narrow, key=k_down)
+        self.gelu = name != "gated"
 
     def __call__(self, x: Float[Array, " width"]) -> Float[Array, " width"]:
         if self.gate is None:
-            return self.down(jax.nn.gelu(self.up(x), approximate=False))
-        return self.down(jax.nn.silu(self.gate(x)) * self.up(x))
+            return self.down(self._activate(self.up(x)))
+        return self.down(self._activate(self.gate(x)) * self.up(x))
+
+    def _activate(self, x: Float[Array, " size"]) -> Float[Array, " size"]:
+        return jax.nn.gelu(x, approximate=False) if self.gelu else jax.nn.silu(x)
+
+
+def feed_forward_units(width: int, name: FeedForwardName) -> int:
+    """Returns the units of a feed-forward layer if no number is given.
+
+    `gated` has as many weights as two layers of four times the width. `gated_gelu` has 1.3 times the width, which xlstm
+    rounds up to a multiple of 64.
+    """
+    return {"none": 0, "plain": 4 * width, "gated": 8 * width // 3, "gated_gelu": -(-13 * width // 10)}[name]
 
 
 class MixerBlock(eqx.Module):
@@ -67,18 +88,16 @@ class MixerBlock(eqx.Module):
         norm: NormName = "rms",
         feed_forward: FeedForwardName = "gated",
         feed_forward_size: int | None = None,
-        spread: float | None = None,
+        layers: int = 1,
         key: PRNGKeyArray,
     ) -> None:
         self.norm = Norm(width, norm)
         self.mixer = mixer
         self.feed_forward_norm = self.feed_forward = None
         if feed_forward != "none":
-            gated = feed_forward == "gated"
-            # As many weights as two layers of four times the width have.
-            size = (8 * width // 3 if gated else 4 * width) if feed_forward_size is None else feed_forward_size
+            size = feed_forward_units(width, feed_forward) if feed_forward_size is None else feed_forward_size
             self.feed_forward_norm = Norm(width, norm)
-            self.feed_forward = FeedForward(width, size, gated=gated, spread=spread, key=key)
+            self.feed_forward = FeedForward(width, size, feed_forward, layers=layers, key=key)
 
     def __call__(
         self,

@@ -17,7 +17,7 @@ from humboldt.models.layers.linear import Linear
 from humboldt.models.layers.positions import rotate
 from humboldt.models.mixers.base import AbstractMixer
 from humboldt.models.mixers.decays import AbstractDecay, FixedDecay, ScalarDecay, VectorDecay
-from humboldt.models.mixers.matrix_state import CHUNK, VECTOR_CHUNK, Decay, State, read, read_all, write
+from humboldt.models.mixers.matrix_state import Decay, State, read, read_all, write
 from humboldt.models.mixers.parts import HeadNorm, linear, to_unit_length
 from humboldt.models.mixers.short_convolution import Recent, ShortConvolution
 
@@ -136,7 +136,7 @@ class FastWeights(AbstractMixer):
     options: FastWeightsOptions = eqx.field(static=True)
     heads: int = eqx.field(static=True)
     head_size: int = eqx.field(static=True)
-    chunk: int = eqx.field(static=True)
+    chunk: int | None = eqx.field(static=True)
 
     def __init__(
         self,
@@ -148,7 +148,6 @@ class FastWeights(AbstractMixer):
         chunk: int | None = None,
         key: PRNGKeyArray,
     ) -> None:
-        chunk = (VECTOR_CHUNK if options.gate == "vector" else CHUNK) if chunk is None else chunk
         head_size = int(options.key_expansion * width / heads) if head_size is None else head_size
         if head_size < 1:
             raise UsageError(

@@ -11,7 +11,7 @@ from humboldt.errors import UsageError
 from humboldt.models.layers.linear import Linear
 from humboldt.models.mixers.base import AbstractMixer
 from humboldt.models.mixers.decays import ScalarDecay
-from humboldt.models.mixers.matrix_state import CHUNK, State, read, read_all, write
+from humboldt.models.mixers.matrix_state import State, read, read_all, write
 from humboldt.models.mixers.parts import HeadNorm, linear
 from humboldt.models.mixers.short_convolution import Recent, ShortConvolution
 
@@ -37,7 +37,7 @@ class Mamba2(AbstractMixer):
     norm: HeadNorm
     output: Linear
     state_size: int = eqx.field(static=True)
-    chunk: int = eqx.field(static=True)
+    chunk: int | None = eqx.field(static=True)
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Mamba2(AbstractMixer):
         state_size: int = 128,
         expansion: int = 2,
         convolution: int = 4,
-        chunk: int = CHUNK,
+        chunk: int | None = None,
         key: PRNGKeyArray,
     ) -> None:
         inner = expansion * width

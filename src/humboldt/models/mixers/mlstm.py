@@ -10,7 +10,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from humboldt.errors import UsageError
 from humboldt.models.layers.linear import Linear
 from humboldt.models.mixers.base import AbstractMixer
-from humboldt.models.mixers.matrix_state import CHUNK, State, read, read_all, write
+from humboldt.models.mixers.matrix_state import State, read, read_all, write
 from humboldt.models.mixers.parts import BlockLinear, HeadNorm, linear, small_normal, with_bias
 from humboldt.models.mixers.short_convolution import Recent, ShortConvolution
 
@@ -54,7 +54,7 @@ class MLSTM(AbstractMixer):
     skip: Float[Array, " inner"]
     output: Linear
     heads: int = eqx.field(static=True)
-    chunk: int = eqx.field(static=True)
+    chunk: int | None = eqx.field(static=True)
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class MLSTM(AbstractMixer):
         expansion: int = 2,
         convolution: int = 4,
         layers: int = 1,
-        chunk: int = CHUNK,
+        chunk: int | None = None,
         key: PRNGKeyArray,
     ) -> None:
         inner = expansion * width
@@ -120,7 +120,7 @@ class MLSTM(AbstractMixer):
         return self.output(y * jax.nn.silu(gate))
 
 
-def recall(token: Token, *, chunk: int) -> Float[Array, "time heads value"]:
+def recall(token: Token, *, chunk: int | None) -> Float[Array, "time heads value"]:
     """Returns what every token reads from the memory; the arrays of `token` have a leading axis of time."""
     before, after = _stabilisers(token.input_gate, token.log_forget)
     query, log_decay, keys, values = jax.vmap(_writing)(token, before, after)

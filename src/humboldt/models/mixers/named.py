@@ -73,7 +73,7 @@ MIXERS: Mapping[str, NamedMixer] = {
     "s4d": NamedMixer(lambda place, **options: S4D(place.width, **options), "layer", "none"),
     "lru": NamedMixer(lambda place, **options: LRU(place.width, **options), "layer", "none"),
     "mingru": NamedMixer(lambda place, **options: MinGRU(place.width, **options)),
-    "slstm": NamedMixer(_slstm, "layer"),
+    "slstm": NamedMixer(_slstm, "layer", "gated_gelu"),
     "mlstm": NamedMixer(_mlstm, "layer", "none"),
     # Its authors' layer behind the mixer sees the token before, too; ours does not.
     "rwkv7": NamedMixer(_rwkv7, "layer", "plain"),

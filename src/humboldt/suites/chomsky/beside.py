@@ -2,14 +2,23 @@
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from humboldt import published
+from humboldt import published, settings
 from humboldt.core.identity import Training
 from humboldt.measures.accuracy import scaled
+from humboldt.models import models
 from humboldt.report.tables import Table, TableCell
 from humboldt.suites.cells import Cell, SettingGroup
-from humboldt.suites.chomsky.other_papers import NETWORKS, OTHER_PAPERS, PRINTED_ELSEWHERE, PRINTED_TASKS, Printed
+from humboldt.suites.chomsky.other_papers import (
+    NETWORKS,
+    OTHER_PAPERS,
+    PRINTED_ELSEWHERE,
+    PRINTED_TASKS,
+    NetworkOfPaper,
+    Printed,
+)
 
 if TYPE_CHECKING:
     from humboldt.suites.chomsky.suite import Chomsky
@@ -33,18 +42,32 @@ def comparable(name: str) -> list[dict[str, str]]:
     ]
 
 
-def printed_number(preset: str, training: Training, statistic: str) -> float | None:
+@cache
+def _defaults(model: str) -> Mapping[str, Any]:
+    return settings.as_json(models.get(model)())
+
+
+def network_of_paper(preset: str, name: str, training: Training) -> NetworkOfPaper | None:
+    """Returns the network of a paper's row, if that of the training has exactly its settings."""
+    for network in NETWORKS.get((preset, name), ()):
+        if network.model != training.model or (network.tasks and training.task not in network.tasks):
+            continue
+        defaults = _defaults(network.model)
+        if {**defaults, **training.setting["model"]} == {**defaults, **network.settings}:
+            return network
+    return None
+
+
+def printed_number(preset: str, training: Training, statistic: str) -> tuple[float, NetworkOfPaper] | None:
     """Returns the paper's number for this task, network and statistic; `None` if its network has other settings."""
-    of_model = training.setting["model"]
     for row in comparable(preset):
-        network = NETWORKS.get((preset, row["model"]))
-        if network is None or network.model != training.model or row["task"] != PRINTED_TASKS.get(training.task):
+        if row["task"] != PRINTED_TASKS.get(training.task):
             continue
-        if network.tasks and training.task not in network.tasks:
+        if PRINTED_ELSEWHERE[preset].statistics[row["statistic"]] != statistic:
             continue
-        same = all(of_model.get(key) == value for key, value in network.settings.items())
-        if same and PRINTED_ELSEWHERE[preset].statistics[row["statistic"]] == statistic:
-            return float(row["value"])
+        network = network_of_paper(preset, row["model"], training)
+        if network is not None:
+            return float(row["value"]), network
     return None
 
 
@@ -68,7 +91,7 @@ def beside_other_papers(suite: "Chomsky", heading: SettingGroup, cells: Sequence
         return []
     printed: Printed = PRINTED_ELSEWHERE[heading.preset]
     is_same = not [key for key, _ in heading.changes if key not in _of_models(cells)]
-    rows = []
+    rows, of_networks = [], {}
     for cell in cells:
         values = [value for value, _, _ in cell.finished("score")]
         if not values:
@@ -82,7 +105,10 @@ def beside_other_papers(suite: "Chomsky", heading: SettingGroup, cells: Sequence
         form = ".3f" if printed.scaled else ".1f"
         for statistic in dict.fromkeys(["best", "mean", *printed.statistics.values()]):
             value, seeds = selected(cell, REDUCERS[statistic])
-            theirs = printed_number(heading.preset, training, statistic) if is_same and len(cell.scores) == 1 else None
+            found = printed_number(heading.preset, training, statistic) if is_same and len(cell.scores) == 1 else None
+            theirs = None if found is None else found[0]
+            if found is not None:
+                of_networks |= {f"Departure, {cell.model}: {each}.": None for each in found[1].departures}
             rows.append(
                 (
                     cell.task,
@@ -102,6 +128,7 @@ def beside_other_papers(suite: "Chomsky", heading: SettingGroup, cells: Sequence
     notes = (
         f"{measure}. Selected: the learning rate is chosen on the reported lengths. Paper: {preset.source}.",
         *(f"Departure: {departure}." for departure in preset.departures),
+        *of_networks,
     )
     return [Table(f"chomsky, {heading}: beside {preset.source.split(',')[0]}", columns, tuple(rows), notes)]
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -149,18 +148,10 @@ def training_lengths(task: AbstractTransduction, protocol: LengthGeneralisation)
     return max(first, task.shortest), last
 
 
-def check_positions(task: AbstractTransduction, protocol: LengthGeneralisation, model: Any) -> None:
-    """Raises a `UsageError` if a test string has more tokens than the model's positions are defined for."""
-    most = model.most_positions() if hasattr(model, "most_positions") else None
-    if most is None:
-        return
-    problem, longest = Transduction(task, protocol), protocol.test_lengths[1]
-    tokens = problem.frame(task.sample(np.random.default_rng(0), 1, longest)).time
-    if tokens > most:
-        raise UsageError(
-            f"positions={model.positions}: a test string of length {longest:,} has {tokens:,} tokens with its answer, "
-            f"but there are {most:,} places. Use num_places={tokens}, or test_lengths with shorter strings."
-        )
+def most_tokens(task: AbstractTransduction, protocol: LengthGeneralisation) -> int:
+    """Returns the number of tokens of the longest test string, with its answer."""
+    longest = task.sample(np.random.default_rng(0), 1, protocol.test_lengths[1])
+    return Transduction(task, protocol).frame(longest).time
 
 
 def check_answers(task: AbstractTransduction, protocol: LengthGeneralisation) -> None:

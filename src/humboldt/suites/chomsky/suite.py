@@ -24,7 +24,7 @@ from humboldt.suites.chomsky.problem import (
     Transduction,
     check_answers,
     check_framing,
-    check_positions,
+    most_tokens,
     training_lengths,
 )
 from humboldt.suites.chomsky.protocol import CONTENDERS, PRESETS, TASKS, LengthGeneralisation
@@ -68,8 +68,10 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     def check_plan(self, resolved: Resolved) -> None:
         training_lengths(resolved.task, resolved.protocol)
         check_answers(resolved.task, resolved.protocol)
-        check_positions(resolved.task, resolved.protocol, resolved.model)
         check_framing(resolved.task, resolved.protocol)
+
+    def most_tokens(self, resolved: Resolved) -> int:
+        return most_tokens(resolved.task, resolved.protocol)
 
     def is_repetition(self, resolved: Resolved, sweep: Mapping[str, tuple[Any, ...]]) -> bool:
         """Whether computation tokens, which come before the answers, have no place."""

@@ -42,6 +42,9 @@ class Recognition(AbstractSuite, OffersData, OffersWrongStrings):
     )
     test_sets = SCORED
 
+    def most_tokens(self, resolved: Resolved) -> int:
+        return max(resolved.protocol.longest_validation, resolved.protocol.longest_test) + 1  # and the end mark
+
     def work(self, resolved: Resolved) -> str:
         return f"{resolved.protocol.epochs} epochs of {resolved.protocol.train:,} strings"
 

@@ -72,6 +72,9 @@ class Syntax(AbstractSuite, OffersData, OffersWrongStrings):
         if isinstance(resolved.task, OwnPseudoLanguage):
             self._warn_of_shortcuts(type(resolved.task), few)
 
+    def most_tokens(self, resolved: Resolved) -> int:
+        return max(resolved.protocol.lengths[1], resolved.protocol.long_lengths[1])
+
     @lru_cache(maxsize=8)  # noqa: B019  a suite is one object; each language is warned of once
     def _warn_of_shortcuts(self, language: type[OwnPseudoLanguage], splits: SplitSettings) -> None:
         sentence = audit_sentence(language, splits.lengths, splits.long_lengths)

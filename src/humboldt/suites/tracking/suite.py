@@ -43,6 +43,10 @@ class Tracking(AbstractSuite, OffersData, OffersWrongStrings):
         shown=("inputs", "generators", "tokens_per_step", "supervision", "longest"),
     )
 
+    def most_tokens(self, resolved: Resolved) -> int:
+        protocol: StateTracking = resolved.protocol
+        return max(protocol.longest[0], *protocol.scored_lengths()) * resolved.task.tokens_per_step
+
     def work(self, resolved: Resolved) -> str:
         return f"{resolved.protocol.steps:,} steps of {resolved.protocol.batch_size} strings"
 

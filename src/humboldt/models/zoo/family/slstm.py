@@ -7,7 +7,7 @@ from humboldt.models.zoo.shared.backbone import AbstractHeadsFamily
 from humboldt.settings import setting, settings
 
 
-@models.register("family/slstm", version=1)
+@models.register("family/slstm", version=2)
 @settings
 class SLSTM(AbstractHeadsFamily):
     """Blocks of sLSTM, xLSTM[0:1]."""

@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from humboldt.core.problems import ProblemKind
 from humboldt.errors import UsageError
 from humboldt.models import models
-from humboldt.models.zoo.shared.attention import NUM_PLACES, AllPositions, check_heads, check_shares, is_random
+from humboldt.models.zoo.shared.attention import (
+    NUM_PLACES,
+    AllPositions,
+    check_heads,
+    check_shares,
+    is_random,
+    most_positions,
+)
 from humboldt.models.zoo.shared.backbone import TYPICAL
 from humboldt.models.zoo.shared.family import PYTORCH, AbstractFamily
 from humboldt.settings import setting, settings
@@ -57,6 +64,10 @@ class Transformer(AbstractFamily):
                 f"positions={self.positions} is drawn for the whole length of a string, which is not known beforehand "
                 f"in problems of {kind.value}: it would give away where the string ends. Use other positions there."
             )
+
+    def most_positions(self) -> int | None:
+        """Returns the largest number of tokens that the network can read; `None` if there is no bound."""
+        return most_positions(self.positions, self.num_places)
 
     def build(
         self, input_size: int, output_size: int, *, num_symbols: int, key: "PRNGKeyArray"

@@ -8,7 +8,7 @@ from humboldt.models.zoo.shared.backbone import AbstractHeadsFamily
 from humboldt.settings import setting, settings
 
 
-@models.register("family/xlstm", version=1)
+@models.register("family/xlstm", version=2)
 @settings
 class XLSTM(AbstractHeadsFamily):
     """Blocks of mLSTM, then blocks of sLSTM, in turn."""

@@ -32,15 +32,15 @@ class AbstractBackboneFamily(AbstractFamily):
         "normalisation before every mixer: by the root mean square, or by mean and deviation",
         "authors: rms in flash-linear-attention and mamba, layer in xlstm, RWKV-7 and S4",
     )
-    feed_forward: Literal["authors", "none", "gated", "plain"] = setting(
+    feed_forward: Literal["authors", "none", "gated", "gated_gelu", "plain"] = setting(
         "authors",
-        "layer behind every mixer: none, with a gate, or plain",
-        "authors: none in mamba, mLSTM, S4D and LRU, plain in RWKV-7, gated elsewhere",
+        "layer behind every mixer: none, with a gate of silu or gelu, or plain",
+        "authors: none in mamba, mLSTM, S4D and LRU, gated_gelu in sLSTM, plain in RWKV-7, gated elsewhere",
     )
     feed_forward_size: int = setting(
         0,
-        "units of that layer; 0: 8/3 of the width with a gate, 4 times the width without",
-        "released models of flash-linear-attention (hidden_ratio 4)",
+        "units of that layer; 0: 8/3 of the width with a gate (gelu: 1.3 times the width), 4 times the width without",
+        "released models of flash-linear-attention (hidden_ratio 4); xlstm (1.3, but rounded up to a multiple of 64)",
         least=0,
     )
     embedding_spread: Literal["0.02", "small", "1"] = setting(
