@@ -36,7 +36,7 @@ def figures(suite: "Tracking", cells: Sequence[Cell]) -> list[AnyFigure]:
         row for cell in cells for values in measured(cell)[:1] for row in member_rows(suite, cell, values, panel(cell))
     ]
     members = cloud("symbols", rows, title="Every member", y=RIGHT, rules=((SOLVED, "kept"),), domain=PERCENT)
-    return [_lengths(suite, cells), members]
+    return [*_lengths(suite, cells), members]
 
 
 def panel(cell: Cell) -> str:
@@ -44,17 +44,21 @@ def panel(cell: Cell) -> str:
     return f"{cell.task}, {words(cell.place)}"
 
 
-def _lengths(suite: "Tracking", cells: Sequence[Cell]) -> Figure:
+def _lengths(suite: "Tracking", cells: Sequence[Cell]) -> list[Figure]:
     rows: list[dict[str, Any]] = []
     for cell in cells:
         curves = [
-            (value, (result.detail["by_length"]["lengths"], [100 * v for v in result.detail["by_length"]["symbols"]]))
+            (value, (curve["lengths"], [100 * share for share in curve["symbols"]]))
             for value, _, result in cell.finished("symbols")
+            if (curve := result.detail.get("by_length"))
         ]
-        about = {**named(suite, cell.model), "task": panel(cell)}
-        rows += [{**about, **point} for point in best_and_band(curves)]
+        if curves:
+            about = {**named(suite, cell.model), "task": panel(cell)}
+            rows += [{**about, **point} for point in best_and_band(curves)]
+    if not rows:
+        return []
     trained = [(s.training.setting["shortest"], s.training.setting["longest"]) for c in cells for s in c.scores]
-    return Figure(
+    figure = Figure(
         name="lengths",
         title="Right states by length",
         about="The best member of each model; the band is the middle half of all members. Shaded: the lengths of "
@@ -66,3 +70,4 @@ def _lengths(suite: "Tracking", cells: Sequence[Cell]) -> Figure:
         panel="task",
         shaded=(min(first for first, _ in trained), max(last for _, last in trained), "training"),
     )
+    return [figure]
