@@ -69,7 +69,11 @@ def test_transductions(suite: str, task: str, settings: Any, tmp_path: Path):
 @pytest.mark.parametrize(
     ("suite", "options", "text"),
     [
-        ("bliss", {}, "no form as tasks of lm-evaluation-harness. These have: chomsky, pcfg_set, recognition, syntax, tracking"),
+        (
+            "bliss",
+            {},
+            "no form as tasks of lm-evaluation-harness. These have: chomsky, pcfg_set, recognition, syntax, tracking",
+        ),
         ("bias", {}, "an output for each rule"),
         ("syntax", {"tasks": ["adj_n_np"]}, "--set terminals=2"),
         ("syntax", {"tasks": ["adj_n"]}, "Did you mean 'adj_n_np'"),

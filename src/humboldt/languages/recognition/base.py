@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from humboldt.errors import UsageError
 from humboldt.languages import AbstractTask, Alphabet, ProblemKind
 from humboldt.languages.formal.automaton import Automaton
 from humboldt.languages.formal.automaton_file import parse_automaton
@@ -62,9 +63,16 @@ class AbstractRegular(AbstractRecognition):
         """Returns the automaton; its alphabet has the order of `input_alphabet`."""
         return _automaton(cls.automaton_text)
 
+    @classmethod
+    def sampler(cls) -> WeightedSampler:
+        """Returns the sampler of positives."""
+        return _sampler(cls.automaton_text)
+
     def draw(self, rng: np.random.Generator, count: int, longest: int) -> list[list[int]]:
-        sampler = _sampler(self.automaton_text)
+        sampler = self.sampler()
         possible = [n for n in range(longest + 1) if sampler.log_probability_of_length(n) > -np.inf]
+        if not possible:
+            raise UsageError(f"The language has no string of at most {longest} symbols. Use longer strings.")
         lengths = rng.choice(possible, count)
         rows = sampler.draw_of_lengths(rng, lengths=lengths).tolist()
         return [row[:length] for row, length in zip(rows, lengths, strict=True)]

@@ -5,14 +5,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from humboldt.languages import Batch, ProblemKind, tasks
+from humboldt.languages import Batch, ProblemKind
 from humboldt.languages.recognition import AbstractRecognition, Examples, draw_examples
-from humboldt.measures.shortcuts import shortcut_audit
+from humboldt.languages.recognition.parts.own import OwnContextFree, OwnRegular
+from humboldt.measures.shortcuts import shortcut_audit, shortcut_sentence
 from humboldt.suites.recognition.protocol import SCORED, SPLITS, Recognisers
 from humboldt.training.base import AbstractProblem
 
 TEST_ROWS = 250  # strings of a test batch
 SHUFFLING = len(SPLITS)  # distinguishes the seed of an epoch's order from those of the splits
+AUDITED = 400, 200  # strings on which a language from a file is audited: for training, for the test
 BUCKETS = 50  # test batches are padded to multiples of this
 
 
@@ -21,8 +23,8 @@ class Recognition(AbstractProblem):
 
     kind = ProblemKind.CLASSIFICATION
 
-    def __init__(self, task: str, language: AbstractRecognition, protocol: Recognisers) -> None:
-        self.task, self.language, self.protocol = task, language, protocol
+    def __init__(self, language: AbstractRecognition, protocol: Recognisers) -> None:
+        self.language, self.protocol = language, protocol
         self.batch_size = protocol.batch_size
         self.symbols = language.input_alphabet.symbols
         self.num_symbols = len(self.symbols)
@@ -34,12 +36,12 @@ class Recognition(AbstractProblem):
 
     def split(self, name: str) -> Examples:
         """Returns the strings of one split, cached for all models of one language."""
-        return _split(self.task, name, self.protocol.data_seed, *self.protocol.size_of(name))
+        return _split(type(self.language), name, self.protocol.data_seed, *self.protocol.size_of(name))
 
     def shortcuts(self) -> dict[str, dict[str, float]]:
         """Returns the accuracy of each classifier of the shortcut audit, by split and classifier."""
         sizes = tuple((name, *self.protocol.size_of(name)) for name in ("train", *SCORED))
-        return _shortcuts(self.task, self.protocol.data_seed, sizes)
+        return _shortcuts(type(self.language), self.protocol.data_seed, sizes)
 
     def batch(self, step: int) -> Batch:
         train, size = self.split("train"), self.protocol.batch_size
@@ -86,17 +88,18 @@ class Recognition(AbstractProblem):
 
 
 @lru_cache(maxsize=8)
-def _split(task: str, name: str, seed: int, count: int, longest: int) -> Examples:
+def _split(language: type[AbstractRecognition], name: str, seed: int, count: int, longest: int) -> Examples:
     """Returns the strings of a split. Those that are scored are in the order of their lengths, to save padding."""
     rng = np.random.default_rng((seed, SPLITS.index(name), 0))
-    language: AbstractRecognition = tasks.get(f"recognition/{task}")()  # pyright: ignore[reportAssignmentType]
-    drawn = draw_examples(language, rng, count, longest)
+    drawn = draw_examples(language(), rng, count, longest)
     return drawn if name == "train" else drawn.take(np.argsort(drawn.lengths, kind="stable"))
 
 
 @lru_cache(maxsize=2)
-def _shortcuts(task: str, seed: int, sizes: tuple[tuple[str, int, int], ...]) -> dict[str, dict[str, float]]:
-    drawn = {name: _split(task, name, seed, count, longest) for name, count, longest in sizes}
+def _shortcuts(
+    language: type[AbstractRecognition], seed: int, sizes: tuple[tuple[str, int, int], ...]
+) -> dict[str, dict[str, float]]:
+    drawn = {name: _split(language, name, seed, count, longest) for name, count, longest in sizes}
     train = drawn.pop("train")
     if len(np.unique(train.labels)) < 2:  # a few strings may all have one label: nothing can be learnt from them
         return {}
@@ -104,3 +107,13 @@ def _shortcuts(task: str, seed: int, sizes: tuple[tuple[str, int, int], ...]) ->
     for audit in shortcut_audit(train, drawn):
         accuracies[audit.split][audit.classifier] = round(audit.accuracy, 6)
     return accuracies
+
+
+def audit_sentence(language: type[OwnRegular | OwnContextFree], longest: int, longest_test: int) -> str | None:
+    """Returns a warning if a classifier without structure recognises a language from a file; `None` if none does."""
+    train, test = (_split(language, name, 0, n, most) for name, n, most in _audited(longest, longest_test))
+    return shortcut_sentence(language.language.name, shortcut_audit(train, {"test": test}))
+
+
+def _audited(longest: int, longest_test: int) -> Iterator[tuple[str, int, int]]:
+    return zip(("train", "test"), AUDITED, (longest, longest_test), strict=True)

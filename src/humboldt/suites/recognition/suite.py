@@ -1,22 +1,28 @@
 """Training neural networks as recognizers of formal languages (Butoi et al. 2025): in or out?"""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from humboldt.core.identity import Evaluation, Member
 from humboldt.languages import ProblemKind
+from humboldt.languages.formal.language import ContextFreeLanguage, RegularLanguage
+from humboldt.languages.recognition import AbstractRecognition
+from humboldt.languages.recognition.parts.own import OwnContextFree, OwnRegular, recognition_task
 from humboldt.suites.base import AbstractSuite
-from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrongStrings, WrongString
+from humboldt.suites.capabilities import ExampleRequest, OffersCheck, OffersData, OffersWrongStrings, WrongString
 from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Request, Resolved, ScoringInput
 from humboldt.suites.presentation import Presentation
+from humboldt.suites.reading import warn
 from humboldt.suites.recognition import figures, interchange, scoring, tables
 from humboldt.suites.recognition.problem import Recognition as Problem
+from humboldt.suites.recognition.problem import audit_sentence
 from humboldt.suites.recognition.protocol import CONTENDERS, PRESETS, SCORED, TASKS, Recognisers
 from humboldt.training.abilities import CountsRight
 from humboldt.training.base import Job, MemberRecipe, Recipe
 
 
-class Recognition(AbstractSuite, OffersData, OffersWrongStrings):
+class Recognition(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     """The suite of Butoi et al. (2025)."""
 
     name = "recognition"
@@ -41,6 +47,20 @@ class Recognition(AbstractSuite, OffersData, OffersWrongStrings):
     )
     test_sets = SCORED
 
+    def task_of_language(self, language: RegularLanguage | ContextFreeLanguage) -> type[AbstractRecognition]:
+        return recognition_task(language)
+
+    def check_plan(self, resolved: Resolved) -> None:
+        """Draws strings of a language from a file, to find out whether it has any, and warns of shortcuts."""
+        if isinstance(resolved.task, OwnRegular | OwnContextFree):
+            self._warn_of_shortcuts(type(resolved.task), resolved.protocol.longest, resolved.protocol.longest_test)
+
+    @lru_cache(maxsize=8)  # noqa: B019  a suite is one object; each language is warned of once
+    def _warn_of_shortcuts(self, language: type[OwnRegular | OwnContextFree], longest: int, longest_test: int) -> None:
+        sentence = audit_sentence(language, longest, longest_test)
+        if sentence is not None:
+            warn(sentence)
+
     def work(self, resolved: Resolved) -> str:
         return f"{resolved.protocol.epochs} epochs of {resolved.protocol.train:,} strings"
 
@@ -55,7 +75,7 @@ class Recognition(AbstractSuite, OffersData, OffersWrongStrings):
 
     def problem(self, resolved: Resolved, members: Sequence[Member]) -> Problem:
         del members
-        return Problem(resolved.training.task, resolved.task, resolved.protocol)
+        return Problem(resolved.task, resolved.protocol)
 
     def score(self, scoring_input: ScoringInput) -> list[MemberScore]:
         return scoring.score(scoring_input)

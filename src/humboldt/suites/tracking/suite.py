@@ -5,8 +5,10 @@ from typing import Any
 
 from humboldt.core.identity import Evaluation, Member, Training
 from humboldt.languages import ProblemKind
+from humboldt.languages.formal.language import ContextFreeLanguage, RegularLanguage
+from humboldt.languages.tracking.parts.own import OwnAutomaton, tracking_task
 from humboldt.suites.base import AbstractSuite
-from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrongStrings, WrongString
+from humboldt.suites.capabilities import ExampleRequest, OffersCheck, OffersData, OffersWrongStrings, WrongString
 from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Request, Resolved, ScoringInput, Variation
 from humboldt.suites.presentation import Presentation
 from humboldt.suites.tracking import figures, interchange, scoring, tables
@@ -16,7 +18,7 @@ from humboldt.training.abilities import CountsRight
 from humboldt.training.base import Job, MemberRecipe, Recipe
 
 
-class Tracking(AbstractSuite, OffersData, OffersWrongStrings):
+class Tracking(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     """The word problems of Merrill et al. (2024) and of the papers that followed them."""
 
     name = "tracking"
@@ -41,6 +43,9 @@ class Tracking(AbstractSuite, OffersData, OffersWrongStrings):
         place=tables.place,
         shown=("inputs", "generators", "tokens_per_step", "supervision", "longest"),
     )
+
+    def task_of_language(self, language: RegularLanguage | ContextFreeLanguage) -> type[OwnAutomaton]:
+        return tracking_task(language)
 
     def work(self, resolved: Resolved) -> str:
         return f"{resolved.protocol.steps:,} steps of {resolved.protocol.batch_size} strings"
