@@ -16,7 +16,15 @@ from humboldt.suites.bench import QUICK
 from humboldt.suites.reading import upgrade
 
 FAMILY = "family/"
-ORDER = ("bias", "syntax", "pcfg_set", "bliss", "chomsky")  # the quickest first, as answers are printed
+ORDER = (
+    "bias",
+    "syntax",
+    "tracking",
+    "recognition",
+    "pcfg_set",
+    "bliss",
+    "chomsky",
+)  # the quickest first, as answers are printed
 
 
 @cache

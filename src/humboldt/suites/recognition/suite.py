@@ -14,12 +14,12 @@ from humboldt.suites.capabilities import ExampleRequest, OffersCheck, OffersData
 from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Request, Resolved, ScoringInput
 from humboldt.suites.presentation import Presentation
 from humboldt.suites.reading import warn
-from humboldt.suites.recognition import figures, interchange, scoring, tables
+from humboldt.suites.recognition import answer, figures, interchange, scoring, tables
 from humboldt.suites.recognition.problem import Recognition as Problem
 from humboldt.suites.recognition.problem import audit_sentence
 from humboldt.suites.recognition.protocol import CONTENDERS, PRESETS, SCORED, TASKS, Recognisers
 from humboldt.training.abilities import CountsRight
-from humboldt.training.base import Job, MemberRecipe, Recipe
+from humboldt.training.base import Job, MemberRecipe, Recipe, warm_up
 
 
 class Recognition(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
@@ -39,6 +39,7 @@ class Recognition(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     evaluation = ("accuracy", scoring.VERSION)
     needs = (CountsRight,)
     presentation = Presentation(
+        answers=answer.answers,
         records=tables.records,
         layout=tables.layout,
         measured=tables.measured,
@@ -69,7 +70,13 @@ class Recognition(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
         return Job(
             model=resolved.model,
             problem=self.problem(resolved, members),
-            recipe=Recipe(steps=protocol.steps, gradient_clip=protocol.gradient_clip, precision=protocol.precision),
+            recipe=Recipe(
+                steps=protocol.steps,
+                optimiser=protocol.optimiser,
+                gradient_clip=protocol.gradient_clip,
+                precision=protocol.precision,
+                schedule=warm_up(protocol.warm_up),
+            ),
             members=tuple(MemberRecipe(**member) for member in members),
         )
 

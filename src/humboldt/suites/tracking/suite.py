@@ -11,11 +11,11 @@ from humboldt.suites.base import AbstractSuite
 from humboldt.suites.capabilities import ExampleRequest, OffersCheck, OffersData, OffersWrongStrings, WrongString
 from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Request, Resolved, ScoringInput, Variation
 from humboldt.suites.presentation import Presentation
-from humboldt.suites.tracking import figures, interchange, scoring, tables
+from humboldt.suites.tracking import answer, figures, interchange, scoring, tables
 from humboldt.suites.tracking.problem import States
 from humboldt.suites.tracking.protocol import CONTENDERS, PRESETS, TASKS, StateTracking
 from humboldt.training.abilities import CountsRight
-from humboldt.training.base import Job, MemberRecipe, Recipe
+from humboldt.training.base import Job, MemberRecipe, Recipe, warm_up
 
 
 class Tracking(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
@@ -35,6 +35,7 @@ class Tracking(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     evaluation = ("states", scoring.VERSION)
     needs = (CountsRight,)
     presentation = Presentation(
+        answers=answer.answers,
         records=tables.records,
         layout=tables.layout,
         measured=tables.measured,
@@ -60,6 +61,7 @@ class Tracking(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
                 optimiser=protocol.optimiser,
                 gradient_clip=protocol.gradient_clip,
                 precision=protocol.precision,
+                schedule=warm_up(protocol.warm_up),
             ),
             members=tuple(MemberRecipe(**member) for member in members),
         )
