@@ -11,6 +11,7 @@ from humboldt.errors import UsageError
 from humboldt.languages import AbstractTask, Alphabet, ProblemKind
 from humboldt.languages.formal.automaton import Automaton
 from humboldt.languages.formal.automaton_file import parse_automaton
+from humboldt.languages.formal.continuations import Continuations, Next
 from humboldt.languages.formal.distance import EditDistance
 from humboldt.languages.formal.sampling import WeightedSampler
 
@@ -42,6 +43,26 @@ class AbstractRecognition(AbstractTask):
     def members(self, strings: Sequence[Sequence[int]]) -> np.ndarray:
         """Returns whether each string, given as ids, is in the language; shape `(count,)`."""
         return np.array([self.contains(self.input_alphabet.decode(string)) for string in strings], bool)
+
+    @abstractmethod
+    def valid_next(self, prefix: Sequence[str]) -> Next:
+        """Returns the symbols that can follow a prefix of strings of the language, of any length, and whether it can
+        end."""
+
+    def next_sets(self, strings: Sequence[Sequence[int]]) -> list[list[int]]:
+        """Returns the symbols that can follow each prefix of strings of the language, given as ids, from the first
+        symbol to the whole string: as bits, the lowest for symbol 0, the highest for the end."""
+        found = []
+        for string in strings:
+            symbols = self.input_alphabet.decode(string)
+            found.append([self.bits(self.valid_next(symbols[:end])) for end in range(1, len(symbols) + 1)])
+        return found
+
+    def bits(self, following: Next) -> int:
+        """Returns a set of symbols as bits."""
+        symbols = self.input_alphabet.symbols
+        bits = sum(1 << place for place, symbol in enumerate(symbols) if symbol in following.symbols)
+        return bits + (following.can_stop << len(symbols))
 
     def distances(self, strings: Sequence[Sequence[int]]) -> np.ndarray | None:
         """Returns the edit distance of each string to the language, or `None` if it cannot be computed."""
@@ -83,6 +104,16 @@ class AbstractRegular(AbstractRecognition):
         tokens, lengths = padded(strings)
         states = automaton.trace(tokens)[np.arange(len(tokens)), lengths]
         return (states >= 0) & automaton.accepting[states]
+
+    def valid_next(self, prefix: Sequence[str]) -> Next:
+        return Continuations(self.automaton()).next_symbols(prefix)
+
+    def next_sets(self, strings: Sequence[Sequence[int]]) -> list[list[int]]:
+        """Runs the automaton on all strings at once."""
+        tokens, lengths = padded(strings)
+        possible = Continuations(self.automaton()).sets(tokens)[:, 1:]  # the end comes last
+        bits = (possible << np.arange(possible.shape[2])).sum(2)
+        return [row[:length].tolist() for row, length in zip(bits, lengths, strict=True)]
 
     def distances(self, strings: Sequence[Sequence[int]]) -> np.ndarray:
         return EditDistance(self.automaton())(*padded(strings))

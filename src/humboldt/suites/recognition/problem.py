@@ -1,6 +1,7 @@
 """Labelled strings of a language as batches. NumPy only."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -14,6 +15,7 @@ from humboldt.training.base import AbstractProblem
 
 TEST_ROWS = 250  # strings of a test batch
 SHUFFLING = len(SPLITS)  # distinguishes the seed of an epoch's order from those of the splits
+MOST_SYMBOLS = 30  # of an alphabet, for sets of next symbols as bits
 AUDITED = 400, 200  # strings on which a language from a file is audited: for training, for the test
 BUCKETS = 50  # test batches are padded to multiples of this
 
@@ -46,7 +48,11 @@ class Recognition(AbstractProblem):
     def batch(self, step: int) -> Batch:
         train, size = self.split("train"), self.protocol.batch_size
         epoch, place = divmod(step, -(-len(train) // size))
-        return self.batch_of(train, self._order(epoch)[place * size : (place + 1) * size], size)
+        rows = self._order(epoch)[place * size : (place + 1) * size]
+        batch = self.batch_of(train, rows, size)
+        return (
+            replace(batch, targets=self._with_sets(batch.targets, rows)) if self.protocol.further_heads()[1] else batch
+        )
 
     def training_set(self) -> Batch:
         train = self.split("train")
@@ -74,6 +80,13 @@ class Recognition(AbstractProblem):
         weight = (np.arange(size) < len(rows)).astype(np.float32)
         return Batch(tokens, position <= lengths, targets, is_end, weight)
 
+    def _with_sets(self, targets: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Returns the targets with the sets of next symbols at the symbols of strings of the language."""
+        sets = _next_sets(type(self.language), self.protocol.data_seed, *self.protocol.size_of("train"))
+        targets = targets.copy()
+        targets[: len(rows), : sets.shape[1]] |= sets[rows]  # 0 at the end mark and after it
+        return targets
+
     def test_batches(self, examples: Examples) -> Iterator[tuple[np.ndarray, Batch]]:
         """Yields the strings of a split in batches, each after the numbers of its real rows."""
         size = min(TEST_ROWS, len(examples))
@@ -93,6 +106,18 @@ def _split(language: type[AbstractRecognition], name: str, seed: int, count: int
     rng = np.random.default_rng((seed, SPLITS.index(name), 0))
     drawn = draw_examples(language(), rng, count, longest)
     return drawn if name == "train" else drawn.take(np.argsort(drawn.lengths, kind="stable"))
+
+
+@lru_cache(maxsize=2)
+def _next_sets(language: type[AbstractRecognition], seed: int, count: int, longest: int) -> np.ndarray:
+    """Returns the symbols that can follow each symbol of the training strings, as bits, shape `(count, longest)`; 0 for
+    strings outside the language and after the last symbol."""
+    train = _split(language, "train", seed, count, longest)
+    sets = np.zeros(train.tokens.shape, np.int32)
+    positive = np.flatnonzero(train.labels)
+    for row, bits in zip(positive, language().next_sets(train.strings(positive)), strict=True):
+        sets[row, : len(bits)] = bits
+    return sets
 
 
 @lru_cache(maxsize=2)

@@ -48,6 +48,15 @@ class Recognisers:
         None, "steps of rising learning rate, after which it stays", f"{CODE}: none", least=1, added_later=True
     )
     gradient_clip: float | None = setting(5.0, "largest norm of a gradient", CODE, above=0)
+    heads: Literal["recognition", "next_symbol", "next_set", "all"] = setting(
+        "recognition",
+        "what a model is trained to say: the label; also the next symbol, the set of possible next ones, or both",
+        f"{CODE}: all four",
+        added_later=True,
+    )
+    head_weight: float = setting(
+        1.0, "weight of each further loss beside that of the label", "not stated", above=0, added_later=True
+    )
     precision: Literal["float32", "bfloat16"] = setting("float32", "of the network in training", "not stated")
     data_seed: int = setting(0, "seed of all strings", least=0, of_data=True)
 
@@ -68,6 +77,13 @@ class Recognisers:
             "test": (self.test, self.longest_test),
         }[split]
 
+    def further_heads(self) -> tuple[float, float]:
+        """Returns the weights of the losses of next symbols and of next-symbol sets."""
+        return (
+            self.head_weight if self.heads in ("next_symbol", "all") else 0.0,
+            self.head_weight if self.heads in ("next_set", "all") else 0.0,
+        )
+
     @property
     def steps(self) -> int:
         """Training steps; the last batch of an epoch may be smaller."""
@@ -79,7 +95,11 @@ RECIPE = Departure(
     text="a fixed number of epochs and a grid of learning rates (paper: early stopping, halved rates, and random rates "
     "and batch sizes)",
 )
-HEADS = Departure("heads", text="only the recognition head (paper: also with next-symbol and next-set heads)")
+HEADS = Departure(
+    "heads",
+    text="only the recognition head (paper: also with next-symbol and next-set heads, which families have with "
+    "heads=all)",
+)
 CONTENDERS = MappingProxyType(
     {
         "transformer": Contender(

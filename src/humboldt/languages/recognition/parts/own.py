@@ -13,6 +13,7 @@ import numpy as np
 from humboldt.errors import UsageError
 from humboldt.languages import Alphabet
 from humboldt.languages.formal.automaton import Automaton
+from humboldt.languages.formal.continuations import Next
 from humboldt.languages.formal.language import ContextFreeLanguage, RegularLanguage
 from humboldt.languages.formal.sampling import WeightedSampler
 from humboldt.languages.recognition.base import AbstractRecognition, AbstractRegular
@@ -70,6 +71,16 @@ class OwnContextFree(AbstractRecognition):
     def contains(self, symbols: Sequence[str]) -> bool:
         """Parses the string."""
         return self.language.accepts(symbols)
+
+    def valid_next(self, prefix: Sequence[str]) -> Next:
+        return self.language.valid_next(prefix)
+
+    def next_sets(self, strings: Sequence[Sequence[int]]) -> list[list[int]]:
+        """Follows the chart of the grammar symbol by symbol."""
+        return [
+            list(map(self.bits, self.language.strings.after_every_symbol(self.input_alphabet.decode(string))))
+            for string in strings
+        ]
 
     def draw(self, rng: np.random.Generator, count: int, longest: int) -> list[list[int]]:
         if longest > LONGEST:
