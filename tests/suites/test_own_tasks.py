@@ -1,22 +1,29 @@
 """Languages from files as tasks: names, identities, what each suite makes of them, and hostile files."""
 
+import collections
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import chisquare
 from typer.testing import CliRunner
 
 import humboldt
 from humboldt.cli import app
 from humboldt.errors import UsageError
 from humboldt.languages import tasks
+from humboldt.languages.formal.language import read
 from humboldt.suites import own_tasks, suites
 from humboldt.suites.chomsky.problem import Transduction
 from humboldt.suites.chomsky.protocol import LengthGeneralisation
 from humboldt.suites.own_tasks import register_language
+from humboldt.suites.recognition.problem import Recognition
 from humboldt.suites.syntax.audit import audit_sentence
+from humboldt.suites.tracking.problem import States
 
 PARITY = "start even\naccept even\neven 0 even\neven 1 odd\nodd 0 odd\nodd 1 even\n"
 PALINDROMES = "S -> a S a | b S b | a a | b b\n"
@@ -102,6 +109,78 @@ def test_only_strings_that_an_automaton_can_read_are_drawn_uniformly() -> None:
         task.oracle(["b"])
 
 
+@pytest.mark.parametrize("name", ["p.automaton", "m.automaton"])
+@pytest.mark.parametrize("changes", [{}, {"supervision": "last"}, {"tokens_per_step": 3}, {"corpus": 40}], ids=str)
+def test_the_states_of_an_automaton_are_tracked(name: str, changes: dict[str, Any]) -> None:
+    Path("p.automaton").write_text(PARITY)
+    Path("m.automaton").write_text("start s\naccept s\ns a t\nt b s\nt c s\nt d u\nu a u\n")
+    settings = {"shortest": 2, "longest": (6,), "test_lengths": (7, 9), "strings_per_length": 8, **changes}
+    study = humboldt.plan("tracking", tasks=[name], models=["rnn"], settings=settings)
+    (experiment,) = study.experiments
+    assert experiment.resolved is not None
+    task, problem = experiment.resolved.task, States(experiment.resolved.task, experiment.resolved.protocol)
+    for batch in [*(problem.batch(step) for step in range(3)), *(batch for _, _, batch in problem.test_batches())]:
+        rows = zip(batch.tokens, batch.mask, batch.targets, batch.target_mask, strict=True)
+        for tokens, mask, targets, asked in rows:
+            symbols = task.input_alphabet.decode(tokens[mask])
+            assert task.output_alphabet.decode(targets[asked]) == task.oracle(symbols)
+
+
+def test_a_corpus_of_an_automaton_has_uniform_strings_of_each_length() -> None:
+    Path("m.automaton").write_text("start s\naccept s\ns a s\ns b t\nt a t\nt b t\nt c t\n")  # 4 + 9 + ... ways on
+    register_language(suites.get("tracking"), "m.automaton")
+    task: Any = tasks.get("tracking/m.automaton")()
+    lengths = np.random.default_rng(1).integers(1, 4, 6000)
+    corpus = task.corpus(np.random.default_rng(0), lengths, 3)
+    found = collections.Counter(
+        tuple(row[:2].tolist()) for row, length in zip(corpus, lengths, strict=True) if length == 2
+    )
+    assert len(found) == 5  # aa, ab, ba, bb, bc
+    assert chisquare(list(found.values())).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("pal.grammar", PALINDROMES), ("pairs.regex", "( a b | b a )* c?"), ("p.automaton", PARITY)],
+)
+def test_strings_of_a_file_are_recognised(name: str, text: str) -> None:
+    Path(name).write_text(text)
+    settings = {"train": 60, "validation": 20, "test": 40, "longest": 10, "longest_validation": 12, "longest_test": 20}
+    (experiment,) = humboldt.plan("recognition", tasks=[name], models=["lstm"], settings=settings).experiments
+    assert experiment.resolved is not None
+    task = experiment.resolved.task
+    language: Any = read(Path(name))
+    for split in ("train", "test"):
+        examples = Recognition(task, experiment.resolved.protocol).split(split)
+        for string, label in zip(examples.strings(range(len(examples))), examples.labels, strict=True):
+            assert language.accepts(task.input_alphabet.decode(string)) == bool(label)
+    card = humboldt.score(
+        "recognition",
+        lambda inputs: [["yes" if language.accepts(symbols) else "no"] for symbols in inputs],
+        tasks=name,
+        settings=settings,
+    )
+    detail = card.scored[0].scores.results[0].detail
+    assert set(card.scored[0].scores.results[0].measures.values()) == {1.0}
+    assert detail["shortcuts"]["test"] and min(detail["accuracy_per_distance"]["values"]) >= 1
+
+
+def test_positives_of_an_automaton_have_its_weights_whatever_its_spelling() -> None:
+    plain = "start s\naccept s\ns a s\ns b s\n"
+    doubled = "start s\naccept s t\ns a t\ns b t\nt a s\nt b s\n"
+    weighted = "start s\naccept s [0.2]\ns a s [0.7]\ns b s [0.1]\n"
+    assert version("recognition", plain, "m.automaton") == version("recognition", doubled, "m.automaton")
+    assert version("recognition", plain, "m.automaton") != version("recognition", weighted, "m.automaton")
+    assert version("recognition", PALINDROMES, "m.grammar") == version(
+        "recognition", PALINDROMES.replace("a a", "a a [0.7]"), "m.grammar"
+    )
+    Path("m.automaton").write_text(weighted)
+    register_language(suites.get("recognition"), "m.automaton")
+    task: Any = tasks.get("recognition/m.automaton")()
+    symbols = [symbol for string in task.draw(np.random.default_rng(0), 300, 10) for symbol in string]
+    assert 0.8 < symbols.count(0) / len(symbols) < 0.95  # 7 of 8
+
+
 def test_positives_and_negatives_of_a_grammar_and_the_audit() -> None:
     Path("pal.grammar").write_text(PALINDROMES)
     pairs = list(
@@ -126,12 +205,55 @@ def test_positives_and_negatives_of_a_grammar_and_the_audit() -> None:
         ("chomsky", "my.automaton", "start s\naccept t\ns a t", "lead back"),
         ("pcfg_set", "my.regex", "a*", "no tasks from files"),
         ("syntax", "my.regex", "()", "no symbols"),
+        ("tracking", "my.grammar", "S -> a S | a", "automaton"),
+        ("tracking", "my.automaton", "start s\naccept s\ns _ s", "blank"),
+        ("recognition", "my.regex", "()", "no symbols"),
+        ("recognition", "my.grammar", "S -> a S", "is empty"),
     ],
 )
 def test_what_a_suite_cannot_use_is_refused(suite: str, name: str, text: str, problem: str) -> None:
     Path(name).write_text(text)
     with pytest.raises(UsageError, match=problem):
         register_language(suites.get(suite), name)
+
+
+@pytest.mark.parametrize(
+    ("suite", "name", "changes"),
+    [
+        ("bliss", "my.grammar", ()),
+        ("chomsky", "p.automaton", ("answers=every",)),
+        ("syntax", "my.grammar", ("terminals=1", "train=100")),
+        ("tracking", "p.automaton", ("supervision=last",)),
+        ("recognition", "my.regex", ()),
+    ],
+)
+def test_examples_of_a_file_are_printed_and_checked(suite: str, name: str, changes: tuple[str, ...]) -> None:
+    Path("p.automaton").write_text(PARITY)
+    Path("my.grammar").write_text("S -> a S b | a b")
+    Path("my.regex").write_text("( a b )* c?")
+    options = [text for change in changes for text in ("--set", change)]
+    shown = CliRunner().invoke(app, ["data", suite, name, "--count", "4", *options])
+    assert shown.exit_code == 0, shown.output
+    Path("examples.jsonl").write_text(shown.stdout)
+    checked = CliRunner().invoke(app, ["check", suite, name, "examples.jsonl", *options])
+    assert f"{suite}/{name}: all 4 examples agree" in checked.stdout, checked.output
+    *others, last = shown.stdout.splitlines()
+    swapped = {"yes": "no", "no": "yes", "odd": "even", "even": "odd"}
+    swapped |= {"grammatical": "ungrammatical", "ungrammatical": "grammatical", "#": "b"}
+    record = json.loads(last)
+    record["target"] = " ".join(swapped.get(symbol, symbol) for symbol in str(record["target"]).split())
+    Path("examples.jsonl").write_text("\n".join([*others, json.dumps(record)]))
+    checked = CliRunner().invoke(app, ["check", suite, name, "examples.jsonl", *options])
+    assert checked.exit_code == 1 and "1 of 4 examples disagree" in checked.stdout, checked.output
+
+
+def test_a_warning_comes_before_a_training_that_shortcuts_solve(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("first.regex").write_text("a ( a | b )*")
+    humboldt.plan("recognition", tasks=["first.regex"], models=["lstm"])
+    assert "need not know the language" in capsys.readouterr().err
+    Path("all.regex").write_text("( a | b )*")
+    with pytest.raises(UsageError, match="a language that leaves more strings out"):
+        humboldt.plan("recognition", tasks=["all.regex"], models=["lstm"])
 
 
 def test_the_commands_know_files() -> None:

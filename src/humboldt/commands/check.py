@@ -13,7 +13,8 @@ from humboldt.outside.model_check import ModelCheck, check_model, check_network
 from humboldt.plugins import attribute_of_file, load_files, makes_networks
 from humboldt.settings import parse_assignments
 from humboldt.suites import suites
-from humboldt.suites.capabilities import Conformance, OffersCheck
+from humboldt.suites.capabilities import OffersCheck
+from humboldt.suites.conformance import Report
 
 
 def check(
@@ -38,7 +39,7 @@ def check(
     if suite == "model":
         report, passed = _checked_model(task, on, preset, parse_assignments(set_))
     else:
-        report, passed = _checked_examples(suite, task, file)
+        report, passed = _checked_examples(suite, task, file, parse_assignments(set_))
     print(json.dumps(report.to_dict(), ensure_ascii=False) if as_records else str(report))
     if not passed:
         raise typer.Exit(1)
@@ -57,7 +58,7 @@ def _checked_model(place: str, on: str | None, preset: str, changes: dict[str, s
     return report, report.passed
 
 
-def _checked_examples(suite: str, task: str, file: Path | None) -> tuple[Conformance, bool]:
+def _checked_examples(suite: str, task: str, file: Path | None, changes: dict[str, str]) -> tuple[Report, bool]:
     if file is None:
         raise UsageError(f"check {suite} {task}: there is no file of examples. Give one, as JSON lines.")
     try:
@@ -68,5 +69,5 @@ def _checked_examples(suite: str, task: str, file: Path | None) -> tuple[Conform
     if not isinstance(its_suite, OffersCheck):
         able = [name for name in suites.names() if isinstance(suites.get(name), OffersCheck)]
         raise UsageError(f"The suite {suite} has no conformance check. These have one: {', '.join(able)}.")
-    report = its_suite.check(task, lines)
+    report = its_suite.check(task, lines, changes)
     return report, report.agrees

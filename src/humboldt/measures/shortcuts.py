@@ -17,7 +17,7 @@ The last four are given the categories, which a network must learn: they bound t
 `category_bag_quadratic` can detect that two counts are equal, which a linear bag cannot.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -27,6 +27,7 @@ from humboldt.errors import UsageError
 from humboldt.measures._logistic import Counts, Features, classify, starts_of
 
 MOST_CATEGORIES = 32  # products of counts grow with the square
+SHORTCUT = 0.9  # the accuracy from which on a classifier without structure makes a test worthless
 MOST_DENSE = 128  # features; larger matrices are sparse
 
 
@@ -91,6 +92,18 @@ def shortcut_audit(
         for classifier, by_split in predictions.items()
         for (name, strings), predicted in zip(scored.items(), by_split, strict=True)
     ]
+
+
+def shortcut_sentence(language: str, audit: Iterable[ShortcutAccuracy]) -> str | None:
+    """Returns a warning if a classifier without structure solves the task; `None` if none does."""
+    best = max(audit, key=lambda each: each.accuracy)
+    if best.accuracy < SHORTCUT:
+        return None
+    return (
+        f"{language}: the classifier `{best.classifier}` of the shortcut audit, which sees no structure, is right "
+        f"about {best.accuracy:.0%} of the strings of the split {best.split}. A model need not know the language to "
+        "succeed."
+    )
 
 
 def _check(name: str, strings: LabelledStrings, categories: np.ndarray | None) -> None:

@@ -17,7 +17,15 @@ from humboldt.suites.reading import upgrade
 
 FAMILY = "family/"
 REPORTED = "reported, not re-run"
-ORDER = ("bias", "syntax", "pcfg_set", "bliss", "chomsky")  # the quickest first, as answers are printed
+ORDER = (
+    "bias",
+    "syntax",
+    "tracking",
+    "recognition",
+    "pcfg_set",
+    "bliss",
+    "chomsky",
+)  # the quickest first, as answers are printed
 
 
 @cache

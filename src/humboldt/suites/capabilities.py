@@ -3,11 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 from humboldt.errors import unknown_name
-from humboldt.suites import catalogue
+from humboldt.languages import tasks
+from humboldt.suites import catalogue, conformance
 from humboldt.suites.own_tasks import register_language
+from humboldt.suites.plans import outside_trainings
 
 
 @dataclass(frozen=True)
@@ -57,25 +60,19 @@ class OffersData(ABC):
         return self.examples(ExampleRequest(task, split, count, length, seed, settings, preset))
 
 
-class Conformance(Protocol):
-    """The result of a check of examples from outside. `str()` is the text for people."""
-
-    @property
-    def agrees(self) -> bool:
-        """Whether all examples agree."""
-        ...
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same for programs."""
-        ...
-
-
-class OffersCheck(ABC):
+class OffersCheck:
     """A suite that compares examples of other implementations with its definition: `humboldt check`."""
 
-    @abstractmethod
-    def check(self, task: str, lines: Sequence[str]) -> Conformance:
-        """Whether the examples of a task, as JSON lines, agree with our definition."""
+    def check(
+        self, task: str, lines: Sequence[str], settings: Mapping[str, Any] = MappingProxyType({})
+    ) -> conformance.Report:
+        """Compares the examples of a task, as JSON lines, with its oracle. `settings` are changes of the task and of
+        its data."""
+        suite: Any = self
+        task = register_language(suite, task)
+        resolved, *_ = outside_trainings(suite, task, "any", catalogue.PAPER, settings)
+        name = f"{suite.name}/{task}"
+        return conformance.check_examples(name, tasks.entry(name).version, resolved.task, lines)
 
 
 @dataclass(frozen=True)

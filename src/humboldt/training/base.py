@@ -54,6 +54,27 @@ def warm_up(steps: int | None) -> Schedule | None:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Heads:
+    """Further outputs of a causal classifier, each with a loss on the strings of class 1: after every symbol, which
+    symbol comes next, and which ones could, the mark at the end included.
+
+    The outputs of a network are the `answers`, then one for each of the `symbols` and the mark, for every head that has
+    a weight. Where a symbol is read, the targets of a batch are the set of those that could come next, as bits; the
+    lowest stands for symbol 0.
+    """
+
+    answers: int
+    symbols: int
+    next_symbol: float = 0.0  # weight of the loss; 0: no such head
+    next_set: float = 0.0
+
+    @property
+    def outputs(self) -> int:
+        """The number of all outputs."""
+        return self.answers + (self.symbols + 1) * sum(weight > 0 for weight in (self.next_symbol, self.next_set))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Recipe:
     """Optimiser and number of steps. Settings that differ between members (learning rate, penalty) are in
     `MemberRecipe`."""
@@ -71,6 +92,7 @@ class Recipe:
     schedule: Schedule | None = None
     shrink: float | None = None  # factor on a member's rate after every milestone that is no better than its best
     kept: Literal["best", "before_best"] = "best"  # the milestone whose weights are saved; the first has none before it
+    heads: Heads | None = None  # further losses of a classifier; only the JAX engine has them
     restart_every: int | None = None  # steps after which weights and schedule, but not the optimiser, are reset
 
     @property

@@ -100,3 +100,36 @@ def test_parts_and_large_numbers():
     assert uniform_below(rng, 1) == 0
     drawn = [uniform_below(rng, 3 * 2**70) for _ in range(400)]
     assert max(drawn) < 3 * 2**70 and abs(sum(number >= 2**71 for number in drawn) / 400 - 1 / 3) < 0.1
+
+
+MOST_COMPLETED = 70_000  # strings of all symbols, of the longest length that prefixes are completed to
+
+
+@every_language
+def test_what_can_follow_a_prefix_is_what_follows_it_in_some_string(name: str):
+    language = make(name)
+    symbols = language.input_alphabet.symbols
+    longest = min(9, int(np.log(MOST_COMPLETED) / np.log(len(symbols))))
+    strings = [s for n in range(longest + 1) for s in itertools.product(symbols, repeat=n) if language.contains(s)]
+    following: dict[tuple[str, ...], set[str]] = {}
+    for string in strings:
+        for end in range(len(string)):
+            following.setdefault(string[:end], set()).add(string[end])
+    needs_more = name in ("missing_duplicate", "binary_addition")  # a `1` twice; a carry
+    inside, short = set(strings), (longest - 1) // 2 - (2 if needs_more else 1)  # these can be completed if any can
+    prefixes = list(itertools.chain(*(itertools.product(symbols, repeat=n) for n in range(short + 1))))
+    prefixes += [p for p in following if {"=", "#"} & set(p) and not isinstance(language, AbstractRegular)]
+    for prefix in prefixes:  # after a mark there is one way on, which is completed if the prefix is
+        found = language.valid_next(prefix)
+        assert found.symbols == following.get(prefix, set()), prefix
+        assert found.can_stop == (prefix in inside), prefix
+
+
+@pytest.mark.parametrize("name", ["dyck_2_3", "marked_copy", "binary_addition"])
+def test_sets_as_bits_are_those_of_every_prefix(name: str):
+    language: Any = make(name)
+    strings = language.draw(np.random.default_rng(0), 20, 15)
+    for string, sets in zip(strings, language.next_sets(strings), strict=True):
+        symbols = language.input_alphabet.decode(string)
+        assert sets == [language.bits(language.valid_next(symbols[:end])) for end in range(1, len(symbols) + 1)]
+        assert sets[-1] >> len(language.input_alphabet) == 1 if sets else language.contains([])

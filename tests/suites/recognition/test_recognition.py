@@ -19,7 +19,7 @@ SMALL = {"train": 60, "validation": 20, "test": 40, "longest": 10, "longest_vali
 def problem(task: str) -> Recognition:
     (experiment,) = plans.plan(suites.get("recognition"), Request((task,), ("lstm",), "quick", 1, SMALL))
     assert experiment.resolved is not None
-    return Recognition(task, experiment.resolved.task, experiment.resolved.protocol)
+    return Recognition(experiment.resolved.task, experiment.resolved.protocol)
 
 
 @pytest.mark.parametrize("task", ["dyck_2_3", "majority"])

@@ -8,9 +8,11 @@ import pytest
 import humboldt
 from humboldt import published
 from humboldt.errors import UsageError
+from humboldt.languages import tasks
 from humboldt.suites import plans, suites
 from humboldt.suites.departures import departures
 from humboldt.suites.experiments import Request
+from humboldt.suites.tracking import answer
 from humboldt.suites.tracking.problem import States
 from humboldt.suites.tracking.protocol import PAPERS
 from humboldt.suites.tracking.scoring import longest_kept
@@ -98,3 +100,23 @@ def test_published_numbers_are_beside_the_cells_of_their_setting():
     counts = {(row["task"], int(row["generators"])) for row in rows}
     planned = plans.plan(suites.get("tracking"), Request(models=("rnn",), tasks=("a5", "s5"), preset="paper"))
     assert {(e.training.task, e.training.setting["task"]["generators"]) for e in planned} == counts
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "options"),
+    [
+        ("z2", "abelian", {}),
+        ("s3", "solvable", {"inputs": "generators"}),
+        ("s4", "solvable", {"inputs": "swaps", "supervision": "last"}),
+        ("a5", "not solvable", {"inputs": "generators"}),
+    ],
+)
+def test_the_floor_is_what_the_most_probable_state_gives(name: str, kind: str, options: dict[str, Any]):
+    task: Any = tasks.get(f"tracking/{name}")(**options)  # pyright: ignore[reportCallIssue]
+    assert answer.group_of(task) == kind
+    shares = []
+    for length in (3, 6):
+        states = np.array(task.trace(task.columns(np.random.default_rng(0), 20_000, length)))
+        counted = [np.bincount(column).max() / len(column) for column in states.T]
+        shares.append(counted[-1] if task.supervision == "last" else np.mean(counted))
+    assert answer.floor_of(task, [3, 6]) == pytest.approx(np.mean(shares), abs=0.02)

@@ -29,6 +29,7 @@ PILOT = 100  # derivations from which the share of accepted ones is estimated
 PILOT_SEED = 0
 LONGEST = 2_000
 MOST_REMEMBERED = 10_000  # strings whose number of derivations is kept
+MOST_LISTED = 100  # derivations of a length whose strings are remembered
 
 String = tuple[str, ...]
 T = TypeVar("T")
@@ -75,7 +76,17 @@ class Derivations:
         """The string of a derivation drawn uniformly from all those of `length`."""
         if not self.count(length):
             raise UsageError(f"The language has no string of length {length}. {self._near(length)}")
-        return self._ranked(_below(rng, self.count(length)), length)
+        rank = _below(rng, self.count(length))
+        if self.count(length) > MOST_LISTED:
+            return self._ranked(rank, length)
+        if (length, rank) not in self._listed:
+            self._listed[length, rank] = self._ranked(rank, length)
+        return self._listed[length, rank]
+
+    @cached_property
+    def _listed(self) -> dict[tuple[int, int], String]:
+        """The strings of lengths that have few derivations, by length and rank."""
+        return {}
 
     def _ranked(self, rank: int, length: int) -> String:
         """The string of the derivation with this rank among those of a length: one draw gives all choices."""

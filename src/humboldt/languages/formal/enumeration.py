@@ -41,6 +41,14 @@ class Strings:
             valid = frozenset()
         return Next(frozenset(from_core(tuple(valid - {END}))), END in valid)
 
+    def after_every_symbol(self, string: Sequence[str]) -> Iterator[Next]:
+        """Yields the symbols that can follow each prefix of a string, from the first symbol to the whole."""
+        column = None if self._core is None else self._core.chart.root
+        for symbol in to_core(string):
+            column = column.advance(symbol) if column is not None else None
+            valid = frozenset() if column is None else column.valid_next
+            yield Next(frozenset(from_core(tuple(valid - {END}))), END in valid)
+
     def counts(self, longest: int, most_items: int = MOST_ITEMS) -> list[int | None]:
         """The numbers of distinct strings of length 0 to `longest`; `None` from where on the work would be too much.
 

@@ -7,9 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from humboldt.errors import UsageError
 from humboldt.languages import AbstractTask, Alphabet, ProblemKind
 from humboldt.languages.formal.automaton import Automaton
 from humboldt.languages.formal.automaton_file import parse_automaton
+from humboldt.languages.formal.continuations import Continuations, Next
 from humboldt.languages.formal.distance import EditDistance
 from humboldt.languages.formal.sampling import WeightedSampler
 
@@ -42,6 +44,26 @@ class AbstractRecognition(AbstractTask):
         """Returns whether each string, given as ids, is in the language; shape `(count,)`."""
         return np.array([self.contains(self.input_alphabet.decode(string)) for string in strings], bool)
 
+    @abstractmethod
+    def valid_next(self, prefix: Sequence[str]) -> Next:
+        """Returns the symbols that can follow a prefix of strings of the language, of any length, and whether it can
+        end."""
+
+    def next_sets(self, strings: Sequence[Sequence[int]]) -> list[list[int]]:
+        """Returns the symbols that can follow each prefix of strings of the language, given as ids, from the first
+        symbol to the whole string: as bits, the lowest for symbol 0, the highest for the end."""
+        found = []
+        for string in strings:
+            symbols = self.input_alphabet.decode(string)
+            found.append([self.bits(self.valid_next(symbols[:end])) for end in range(1, len(symbols) + 1)])
+        return found
+
+    def bits(self, following: Next) -> int:
+        """Returns a set of symbols as bits."""
+        symbols = self.input_alphabet.symbols
+        bits = sum(1 << place for place, symbol in enumerate(symbols) if symbol in following.symbols)
+        return bits + (following.can_stop << len(symbols))
+
     def distances(self, strings: Sequence[Sequence[int]]) -> np.ndarray | None:
         """Returns the edit distance of each string to the language, or `None` if it cannot be computed."""
         del strings
@@ -62,9 +84,16 @@ class AbstractRegular(AbstractRecognition):
         """Returns the automaton; its alphabet has the order of `input_alphabet`."""
         return _automaton(cls.automaton_text)
 
+    @classmethod
+    def sampler(cls) -> WeightedSampler:
+        """Returns the sampler of positives."""
+        return _sampler(cls.automaton_text)
+
     def draw(self, rng: np.random.Generator, count: int, longest: int) -> list[list[int]]:
-        sampler = _sampler(self.automaton_text)
+        sampler = self.sampler()
         possible = [n for n in range(longest + 1) if sampler.log_probability_of_length(n) > -np.inf]
+        if not possible:
+            raise UsageError(f"The language has no string of at most {longest} symbols. Use longer strings.")
         lengths = rng.choice(possible, count)
         rows = sampler.draw_of_lengths(rng, lengths=lengths).tolist()
         return [row[:length] for row, length in zip(rows, lengths, strict=True)]
@@ -75,6 +104,16 @@ class AbstractRegular(AbstractRecognition):
         tokens, lengths = padded(strings)
         states = automaton.trace(tokens)[np.arange(len(tokens)), lengths]
         return (states >= 0) & automaton.accepting[states]
+
+    def valid_next(self, prefix: Sequence[str]) -> Next:
+        return Continuations(self.automaton()).next_symbols(prefix)
+
+    def next_sets(self, strings: Sequence[Sequence[int]]) -> list[list[int]]:
+        """Runs the automaton on all strings at once."""
+        tokens, lengths = padded(strings)
+        possible = Continuations(self.automaton()).sets(tokens)[:, 1:]  # the end comes last
+        bits = (possible << np.arange(possible.shape[2])).sum(2)
+        return [row[:length].tolist() for row, length in zip(bits, lengths, strict=True)]
 
     def distances(self, strings: Sequence[Sequence[int]]) -> np.ndarray:
         return EditDistance(self.automaton())(*padded(strings))

@@ -6,8 +6,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from humboldt.languages import Alphabet, tasks
+from humboldt.languages.formal.continuations import Next
 from humboldt.languages.recognition.base import AbstractRecognition
-from humboldt.languages.recognition.parts.binary import bits_of, is_number, parts_of, uniform_below, value_of
+from humboldt.languages.recognition.parts.binary import (
+    after_number,
+    bits_of,
+    is_number,
+    next_bits,
+    parted,
+    parts_of,
+    uniform_below,
+    value_of,
+)
 
 
 @tasks.register("recognition/compute_sqrt", version=1)
@@ -28,6 +38,15 @@ class ComputeSqrt(AbstractRecognition):
             return False
         square, root = map(value_of, numbers)
         return root * root <= square < (root + 1) * (root + 1)
+
+    def valid_next(self, prefix: Sequence[str]) -> Next:
+        """A number, then the bits of its root."""
+        number, *root = parted(prefix, "=")
+        if not root:
+            return after_number(number, "=")
+        if not is_number(number):
+            return Next(frozenset(), False)
+        return next_bits(root[0], math.isqrt(value_of(number)))
 
     def draw(self, rng: np.random.Generator, count: int, longest: int) -> list[list[int]]:
         """Draws the lengths of both numbers, then a number whose root has room."""

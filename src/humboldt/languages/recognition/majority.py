@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from humboldt.languages import Alphabet, tasks
+from humboldt.languages.formal.continuations import Next
 from humboldt.languages.recognition.base import AbstractRecognition
 
 
@@ -18,6 +19,10 @@ class Majority(AbstractRecognition):
     def contains(self, symbols: Sequence[str]) -> bool:
         """Counts both."""
         return list(symbols).count("1") > list(symbols).count("0")
+
+    def valid_next(self, prefix: Sequence[str]) -> Next:
+        """Every prefix can go on in every way."""
+        return Next(frozenset(self.input_alphabet.symbols), self.contains(prefix))
 
     def draw(self, rng: np.random.Generator, count: int, longest: int) -> list[list[int]]:
         """Draws a length, a number of `1`s, and an order."""

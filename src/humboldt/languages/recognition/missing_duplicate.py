@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from humboldt.languages import Alphabet, tasks
+from humboldt.languages.formal.continuations import Next
 from humboldt.languages.recognition.base import AbstractRecognition
 
 
@@ -21,6 +22,11 @@ class MissingDuplicate(AbstractRecognition):
             return False
         filled = ["1" if symbol == "_" else symbol for symbol in symbols]
         return filled[: len(filled) // 2] == filled[len(filled) // 2 :]
+
+    def valid_next(self, prefix: Sequence[str]) -> Next:
+        """Every prefix with at most one gap can be the beginning of a longer string that is doubled."""
+        gaps = list(prefix).count("_")
+        return Next(frozenset(("0", "1", "_")[: 3 - gaps] if gaps < 2 else ()), self.contains(prefix))
 
     def draw(self, rng: np.random.Generator, count: int, longest: int) -> list[list[int]]:
         """Draws a string, sets a random place of it to `1`, and hides a random `1` of the doubled string."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from humboldt.languages import Alphabet, tasks
+from humboldt.languages.formal.continuations import Next
 from humboldt.languages.recognition.base import AbstractRecognition
 
 BITS = ("0", "1")
@@ -19,19 +20,38 @@ class StackManipulation(AbstractRecognition):
 
     def contains(self, symbols: Sequence[str]) -> bool:
         """Carries out the operations one by one."""
+        rest, stack = self._carried_out(symbols)
+        return stack is not None and rest == ["#", *reversed(stack)]
+
+    def valid_next(self, prefix: Sequence[str]) -> Next:
+        """A pop needs something on the stack; after the mark, only the new stack can follow."""
+        rest, stack = self._carried_out(prefix)
+        if stack is None:  # a push without its bit, or a mistake
+            return Next(frozenset(BITS if rest == ["PUSH"] else ()), False)
+        if rest:
+            written, wanted = rest[1:], [*reversed(stack)]
+            fits = rest[0] == "#" and written == wanted[: len(written)]
+            return Next(frozenset(wanted[len(written) : len(written) + 1] if fits else ()), fits and written == wanted)
+        bits = BITS if all(symbol in BITS for symbol in prefix) else ()
+        return Next(frozenset((*bits, "PUSH", "#", *(["POP"] if stack else []))), False)
+
+    @staticmethod
+    def _carried_out(symbols: Sequence[str]) -> tuple[list[str], list[str] | None]:
+        """Returns what follows the operations, and the new stack; no stack if an operation is impossible or not
+        complete, and then what begins with it."""
         rest, stack = list(symbols), []
         while rest and rest[0] in BITS:
             stack.append(rest.pop(0))
         while rest and rest[0] in ("PUSH", "POP"):
             if rest.pop(0) == "PUSH":
                 if not rest or rest[0] not in BITS:
-                    return False
+                    return ["PUSH", *rest], None
                 stack.append(rest.pop(0))
             elif stack:
                 stack.pop()
             else:
-                return False
-        return rest == ["#", *reversed(stack)]
+                return ["POP", *rest], None
+        return rest, stack
 
     def draw(self, rng: np.random.Generator, count: int, longest: int) -> list[list[int]]:
         """Draws the height of the stack, then the number of pushes that leaves room for the new stack; an operation is

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from humboldt.languages import Alphabet, tasks
+from humboldt.languages.formal.continuations import Next
 from humboldt.languages.recognition.base import AbstractRecognition
 
 
@@ -18,6 +19,10 @@ class UnmarkedReversal(AbstractRecognition):
     def contains(self, symbols: Sequence[str]) -> bool:
         """Compares the string with itself backwards."""
         return len(symbols) % 2 == 0 and list(symbols) == list(symbols)[::-1]
+
+    def valid_next(self, prefix: Sequence[str]) -> Next:
+        """Every prefix can go on in every way."""
+        return Next(frozenset(self.input_alphabet.symbols), self.contains(prefix))
 
     def draw(self, rng: np.random.Generator, count: int, longest: int) -> list[list[int]]:
         words = [rng.integers(0, 2, rng.integers(0, longest // 2 + 1)).tolist() for _ in range(count)]

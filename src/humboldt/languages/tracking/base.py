@@ -65,8 +65,16 @@ class AbstractStateTracking(AbstractTask):
         """Returns `count` random strings of `length` symbols with their states. All randomness comes from `rng`."""
         if length < 1:
             raise UsageError(f"Length {length} is too short: a string has at least one symbol. Ask for 1 or more.")
-        columns = rng.integers(0, len(self.symbols), (count, length), np.int32)
-        return self.pairs(columns)
+        return self.pairs(self.columns(rng, count, length))
+
+    def columns(self, rng: np.random.Generator, count: int, length: int) -> np.ndarray:
+        """Returns `count` random strings of `length` symbols as columns of `table`, shape `(count, length)`."""
+        return rng.integers(0, len(self.symbols), (count, length), np.int32)
+
+    def corpus(self, rng: np.random.Generator, lengths: np.ndarray, longest: int) -> np.ndarray:
+        """Returns random strings as columns of `table`, shape `(count, longest)`. Only the first `lengths` symbols of
+        each are used."""
+        return rng.integers(0, len(self.symbols), (len(lengths), longest), np.int16)
 
     def pairs(self, columns: np.ndarray) -> Pairs:
         """Returns strings, given as columns of `table`, with their targets; `columns` has shape `(count, length)`."""

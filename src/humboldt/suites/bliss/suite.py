@@ -15,7 +15,7 @@ from humboldt.suites.bench import demo_part
 from humboldt.suites.bliss import answer, figures, files, interchange, scoring, tables
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.bliss.protocol import CONTENDERS, PRESETS, TASKS, Induction
-from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrongStrings, WrongString
+from humboldt.suites.capabilities import ExampleRequest, OffersCheck, OffersData, OffersWrongStrings, WrongString
 from humboldt.suites.experiments import MemberScore, ReportedNumber, Request, Resolved, ScoringInput
 from humboldt.suites.files import FileRequest, OffersFiles, OutsideInput
 from humboldt.suites.presentation import Presentation
@@ -23,7 +23,7 @@ from humboldt.training.abilities import ReadsSymbols
 from humboldt.training.base import Job, MemberRecipe, Recipe, warm_up
 
 
-class Bliss(AbstractSuite, OffersData, OffersFiles, OffersWrongStrings):
+class Bliss(AbstractSuite, OffersData, OffersCheck, OffersFiles, OffersWrongStrings):
     """The suite of Lan et al. (2023)."""
 
     name = "bliss"

@@ -1,6 +1,7 @@
 """Neural networks and the Chomsky hierarchy (Delétang et al. 2023): does a model run on longer inputs?"""
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from humboldt.core.identity import Evaluation, Member
@@ -8,11 +9,10 @@ from humboldt.languages import ProblemKind
 from humboldt.languages.chomsky.parts.own import WhichState, chomsky_task
 from humboldt.languages.formal.language import ContextFreeLanguage, RegularLanguage
 from humboldt.measures.accuracy import VERSION
-from humboldt.suites import catalogue
+from humboldt.suites import catalogue, conformance
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.bench import demo_part
 from humboldt.suites.capabilities import (
-    Conformance,
     ExampleRequest,
     OffersCheck,
     OffersData,
@@ -117,9 +117,11 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
         return interchange.examples(self, request)
 
-    def check(self, task: str, lines: Sequence[str]) -> Conformance:
+    def check(
+        self, task: str, lines: Sequence[str], settings: Mapping[str, Any] = MappingProxyType({})
+    ) -> conformance.Report:
         from humboldt.suites.chomsky.conformance.check import check_file
 
         task = register_language(self, task)
         catalogue.check_task(self, task)
-        return check_file(task, lines)
+        return check_file(task, lines, settings)

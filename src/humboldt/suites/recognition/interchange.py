@@ -28,7 +28,7 @@ def examples(suite: AbstractSuite, request: ExampleRequest) -> Iterator[tuple[li
     protocol = resolved.protocol
     if request.seed:
         protocol = dataclasses.replace(protocol, data_seed=request.seed)
-    problem = Recognition(request.task, resolved.task, protocol)
+    problem = Recognition(resolved.task, protocol)
     names = SCORED if split == EVERYTHING_SCORED else (split,)
     alphabets = resolved.task.input_alphabet, resolved.task.output_alphabet
     strings = (pair for name in names for pair in problem.split(name).pairs().symbols(*alphabets))

@@ -1,18 +1,22 @@
 """Labelled strings of a language as batches. NumPy only."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
-from humboldt.languages import Batch, ProblemKind, tasks
+from humboldt.languages import Batch, ProblemKind
 from humboldt.languages.recognition import AbstractRecognition, Examples, draw_examples
-from humboldt.measures.shortcuts import shortcut_audit
+from humboldt.languages.recognition.parts.own import OwnContextFree, OwnRegular
+from humboldt.measures.shortcuts import shortcut_audit, shortcut_sentence
 from humboldt.suites.recognition.protocol import SCORED, SPLITS, Recognisers
 from humboldt.training.base import AbstractProblem
 
 TEST_ROWS = 250  # strings of a test batch
 SHUFFLING = len(SPLITS)  # distinguishes the seed of an epoch's order from those of the splits
+MOST_SYMBOLS = 30  # of an alphabet, for sets of next symbols as bits
+AUDITED = 400, 200  # strings on which a language from a file is audited: for training, for the test
 BUCKETS = 50  # test batches are padded to multiples of this
 
 
@@ -21,8 +25,8 @@ class Recognition(AbstractProblem):
 
     kind = ProblemKind.CLASSIFICATION
 
-    def __init__(self, task: str, language: AbstractRecognition, protocol: Recognisers) -> None:
-        self.task, self.language, self.protocol = task, language, protocol
+    def __init__(self, language: AbstractRecognition, protocol: Recognisers) -> None:
+        self.language, self.protocol = language, protocol
         self.batch_size = protocol.batch_size
         self.symbols = language.input_alphabet.symbols
         self.num_symbols = len(self.symbols)
@@ -34,17 +38,21 @@ class Recognition(AbstractProblem):
 
     def split(self, name: str) -> Examples:
         """Returns the strings of one split, cached for all models of one language."""
-        return _split(self.task, name, self.protocol.data_seed, *self.protocol.size_of(name))
+        return _split(type(self.language), name, self.protocol.data_seed, *self.protocol.size_of(name))
 
     def shortcuts(self) -> dict[str, dict[str, float]]:
         """Returns the accuracy of each classifier of the shortcut audit, by split and classifier."""
         sizes = tuple((name, *self.protocol.size_of(name)) for name in ("train", *SCORED))
-        return _shortcuts(self.task, self.protocol.data_seed, sizes)
+        return _shortcuts(type(self.language), self.protocol.data_seed, sizes)
 
     def batch(self, step: int) -> Batch:
         train, size = self.split("train"), self.protocol.batch_size
         epoch, place = divmod(step, -(-len(train) // size))
-        return self.batch_of(train, self._order(epoch)[place * size : (place + 1) * size], size)
+        rows = self._order(epoch)[place * size : (place + 1) * size]
+        batch = self.batch_of(train, rows, size)
+        return (
+            replace(batch, targets=self._with_sets(batch.targets, rows)) if self.protocol.further_heads()[1] else batch
+        )
 
     def training_set(self) -> Batch:
         train = self.split("train")
@@ -72,6 +80,13 @@ class Recognition(AbstractProblem):
         weight = (np.arange(size) < len(rows)).astype(np.float32)
         return Batch(tokens, position <= lengths, targets, is_end, weight)
 
+    def _with_sets(self, targets: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Returns the targets with the sets of next symbols at the symbols of strings of the language."""
+        sets = _next_sets(type(self.language), self.protocol.data_seed, *self.protocol.size_of("train"))
+        targets = targets.copy()
+        targets[: len(rows), : sets.shape[1]] |= sets[rows]  # 0 at the end mark and after it
+        return targets
+
     def test_batches(self, examples: Examples) -> Iterator[tuple[np.ndarray, Batch]]:
         """Yields the strings of a split in batches, each after the numbers of its real rows."""
         size = min(TEST_ROWS, len(examples))
@@ -86,17 +101,30 @@ class Recognition(AbstractProblem):
 
 
 @lru_cache(maxsize=8)
-def _split(task: str, name: str, seed: int, count: int, longest: int) -> Examples:
+def _split(language: type[AbstractRecognition], name: str, seed: int, count: int, longest: int) -> Examples:
     """Returns the strings of a split. Those that are scored are in the order of their lengths, to save padding."""
     rng = np.random.default_rng((seed, SPLITS.index(name), 0))
-    language: AbstractRecognition = tasks.get(f"recognition/{task}")()  # pyright: ignore[reportAssignmentType]
-    drawn = draw_examples(language, rng, count, longest)
+    drawn = draw_examples(language(), rng, count, longest)
     return drawn if name == "train" else drawn.take(np.argsort(drawn.lengths, kind="stable"))
 
 
 @lru_cache(maxsize=2)
-def _shortcuts(task: str, seed: int, sizes: tuple[tuple[str, int, int], ...]) -> dict[str, dict[str, float]]:
-    drawn = {name: _split(task, name, seed, count, longest) for name, count, longest in sizes}
+def _next_sets(language: type[AbstractRecognition], seed: int, count: int, longest: int) -> np.ndarray:
+    """Returns the symbols that can follow each symbol of the training strings, as bits, shape `(count, longest)`; 0 for
+    strings outside the language and after the last symbol."""
+    train = _split(language, "train", seed, count, longest)
+    sets = np.zeros(train.tokens.shape, np.int32)
+    positive = np.flatnonzero(train.labels)
+    for row, bits in zip(positive, language().next_sets(train.strings(positive)), strict=True):
+        sets[row, : len(bits)] = bits
+    return sets
+
+
+@lru_cache(maxsize=2)
+def _shortcuts(
+    language: type[AbstractRecognition], seed: int, sizes: tuple[tuple[str, int, int], ...]
+) -> dict[str, dict[str, float]]:
+    drawn = {name: _split(language, name, seed, count, longest) for name, count, longest in sizes}
     train = drawn.pop("train")
     if len(np.unique(train.labels)) < 2:  # a few strings may all have one label: nothing can be learnt from them
         return {}
@@ -104,3 +132,13 @@ def _shortcuts(task: str, seed: int, sizes: tuple[tuple[str, int, int], ...]) ->
     for audit in shortcut_audit(train, drawn):
         accuracies[audit.split][audit.classifier] = round(audit.accuracy, 6)
     return accuracies
+
+
+def audit_sentence(language: type[OwnRegular | OwnContextFree], longest: int, longest_test: int) -> str | None:
+    """Returns a warning if a classifier without structure recognises a language from a file; `None` if none does."""
+    train, test = (_split(language, name, 0, n, most) for name, n, most in _audited(longest, longest_test))
+    return shortcut_sentence(language.language.name, shortcut_audit(train, {"test": test}))
+
+
+def _audited(longest: int, longest_test: int) -> Iterator[tuple[str, int, int]]:
+    return zip(("train", "test"), AUDITED, (longest, longest_test), strict=True)

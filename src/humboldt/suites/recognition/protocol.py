@@ -5,6 +5,7 @@ from typing import Literal
 
 from humboldt.errors import UsageError
 from humboldt.settings import Role, setting, settings
+from humboldt.suites.bench import bench_presets
 from humboldt.suites.experiments import Contender, Departure, Preset
 
 CODE = "released code"
@@ -14,6 +15,7 @@ OTHERS = (
     *("odds_first", "binary_addition", "binary_multiplication", "compute_sqrt", "bucket_sort"),
 )
 TASKS = (*REGULAR, *OTHERS)
+BENCH_DATA_SEED = 2  # the strings of `humboldt bench` are not those of other presets
 SPLITS = ("train", "validation_short", "validation_long", "test")
 SCORED = SPLITS[1:]
 
@@ -41,7 +43,20 @@ class Recognisers:
         most=1e6,
     )
     seeds: int = setting(10, "seeds, a member each", CODE, role=Role.MEMBERS, least=1, most=10_000)
+    optimiser: Literal["adam", "adamw"] = setting("adam", "optimiser", CODE, added_later=True)
+    warm_up: int | None = setting(
+        None, "steps of rising learning rate, after which it stays", f"{CODE}: none", least=1, added_later=True
+    )
     gradient_clip: float | None = setting(5.0, "largest norm of a gradient", CODE, above=0)
+    heads: Literal["recognition", "next_symbol", "next_set", "all"] = setting(
+        "recognition",
+        "what a model is trained to say: the label; also the next symbol, the set of possible next ones, or both",
+        f"{CODE}: all four",
+        added_later=True,
+    )
+    head_weight: float = setting(
+        1.0, "weight of each further loss beside that of the label", "not stated", above=0, added_later=True
+    )
     precision: Literal["float32", "bfloat16"] = setting("float32", "of the network in training", "not stated")
     data_seed: int = setting(0, "seed of all strings", least=0, of_data=True)
 
@@ -62,6 +77,13 @@ class Recognisers:
             "test": (self.test, self.longest_test),
         }[split]
 
+    def further_heads(self) -> tuple[float, float]:
+        """Returns the weights of the losses of next symbols and of next-symbol sets."""
+        return (
+            self.head_weight if self.heads in ("next_symbol", "all") else 0.0,
+            self.head_weight if self.heads in ("next_set", "all") else 0.0,
+        )
+
     @property
     def steps(self) -> int:
         """Training steps; the last batch of an epoch may be smaller."""
@@ -73,7 +95,11 @@ RECIPE = Departure(
     text="a fixed number of epochs and a grid of learning rates (paper: early stopping, halved rates, and random rates "
     "and batch sizes)",
 )
-HEADS = Departure("heads", text="only the recognition head (paper: also with next-symbol and next-set heads)")
+HEADS = Departure(
+    "heads",
+    text="only the recognition head (paper: also with next-symbol and next-set heads, which families have with "
+    "heads=all)",
+)
 CONTENDERS = MappingProxyType(
     {
         "transformer": Contender(
@@ -117,5 +143,17 @@ PRESETS = MappingProxyType(
             cells=(*((task, "lstm") for task in QUICK), ("parity", "transformer"), ("first", "transformer")),
         ),
         "paper": Preset("paper", "the paper's data and sizes of models; see the departures for how they are trained"),
+        **bench_presets(
+            quick={
+                **{"train": 4000, "epochs": 8, "batch_size": 32, "warm_up": 100, "learning_rates": (3e-3,), "seeds": 3},
+                **{"validation": 250, "test": 500, "longest_test": 200, "data_seed": BENCH_DATA_SEED},
+            },
+            quick_tasks=("parity", "cycle_navigation", "dyck_2_3", "majority", "marked_reversal"),
+            standard={
+                **{"epochs": 50, "batch_size": 128, "warm_up": 400, "learning_rates": (5e-4, 1e-3, 3e-3), "seeds": 7},
+                **{"data_seed": BENCH_DATA_SEED},
+            },
+            standard_tasks=TASKS,
+        ),
     }
 )

@@ -95,7 +95,7 @@ def readings(resolved: Resolved, scores: Sequence[MemberScore]) -> list[Reported
 
 def probe(resolved: Resolved) -> Probe:
     """Builds a probe that scores one batch of middling strings."""
-    problem = Recognition(resolved.training.task, resolved.task, resolved.protocol)
+    problem = Recognition(resolved.task, resolved.protocol)
     batches = [batch for _, batch in problem.test_batches(problem.split("test"))]
     strings = sum(resolved.protocol.size_of(name)[0] for name in SCORED)
     middle = batches[len(batches) // 2]
@@ -104,7 +104,7 @@ def probe(resolved: Resolved) -> Probe:
 
 def first_wrong(resolved: Resolved, predictor: CountsRight) -> WrongString:
     """Finds the shortest test string that a member gets wrong."""
-    problem = Recognition(resolved.training.task, resolved.task, resolved.protocol)
+    problem = Recognition(resolved.task, resolved.protocol)
     test, outputs = problem.split("test"), resolved.task.output_alphabet.symbols
     for rows, batch in problem.test_batches(test):  # the shortest come first
         wrong = np.flatnonzero(predictor.correct(batch)[0, : len(rows)] == 0)

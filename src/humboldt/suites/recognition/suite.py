@@ -1,22 +1,30 @@
 """Training neural networks as recognizers of formal languages (Butoi et al. 2025): in or out?"""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from humboldt.core.identity import Evaluation, Member
+from humboldt.errors import UsageError
 from humboldt.languages import ProblemKind
+from humboldt.languages.formal.language import ContextFreeLanguage, RegularLanguage
+from humboldt.languages.recognition import AbstractRecognition
+from humboldt.languages.recognition.parts.own import OwnContextFree, OwnRegular, recognition_task
+from humboldt.models.forms import form
 from humboldt.suites.base import AbstractSuite
-from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrongStrings, WrongString
+from humboldt.suites.capabilities import ExampleRequest, OffersCheck, OffersData, OffersWrongStrings, WrongString
 from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Request, Resolved, ScoringInput
 from humboldt.suites.presentation import Presentation
-from humboldt.suites.recognition import figures, interchange, scoring, tables
+from humboldt.suites.reading import warn
+from humboldt.suites.recognition import answer, figures, interchange, scoring, tables
+from humboldt.suites.recognition.problem import MOST_SYMBOLS, audit_sentence
 from humboldt.suites.recognition.problem import Recognition as Problem
 from humboldt.suites.recognition.protocol import CONTENDERS, PRESETS, SCORED, TASKS, Recognisers
 from humboldt.training.abilities import CountsRight
-from humboldt.training.base import Job, MemberRecipe, Recipe
+from humboldt.training.base import Heads, Job, MemberRecipe, Recipe, warm_up
 
 
-class Recognition(AbstractSuite, OffersData, OffersWrongStrings):
+class Recognition(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     """The suite of Butoi et al. (2025)."""
 
     name = "recognition"
@@ -34,6 +42,7 @@ class Recognition(AbstractSuite, OffersData, OffersWrongStrings):
     evaluation = ("accuracy", scoring.VERSION)
     needs = (CountsRight,)
     presentation = Presentation(
+        answers=answer.answers,
         records=tables.records,
         layout=tables.layout,
         measured=tables.measured,
@@ -45,6 +54,33 @@ class Recognition(AbstractSuite, OffersData, OffersWrongStrings):
     def most_tokens(self, resolved: Resolved) -> int:
         return max(resolved.protocol.longest_validation, resolved.protocol.longest_test) + 1  # and the end mark
 
+    def task_of_language(self, language: RegularLanguage | ContextFreeLanguage) -> type[AbstractRecognition]:
+        return recognition_task(language)
+
+    def check_plan(self, resolved: Resolved) -> None:
+        """Draws strings of a language from a file, to find out whether it has any, and warns of shortcuts. Further
+        heads need a network that answers at every symbol."""
+        heads, title = resolved.protocol.heads, getattr(resolved.model, "title", resolved.training.model)
+        if heads != "recognition":
+            if resolved.training.engine != "jax" or form(resolved.model, self.kind) != "causal":
+                raise UsageError(
+                    f"heads={heads}: {title} does not answer at every symbol, or is not trained with JAX. Use a "
+                    "family, e.g. --model family/lstm, or heads=recognition."
+                )
+            if len(resolved.task.input_alphabet) > MOST_SYMBOLS:
+                raise UsageError(
+                    f"heads={heads}: {resolved.training.task} has {len(resolved.task.input_alphabet)} symbols; sets of "
+                    f"next symbols have at most {MOST_SYMBOLS}. Use heads=recognition."
+                )
+        if isinstance(resolved.task, OwnRegular | OwnContextFree):
+            self._warn_of_shortcuts(type(resolved.task), resolved.protocol.longest, resolved.protocol.longest_test)
+
+    @lru_cache(maxsize=8)  # noqa: B019  a suite is one object; each language is warned of once
+    def _warn_of_shortcuts(self, language: type[OwnRegular | OwnContextFree], longest: int, longest_test: int) -> None:
+        sentence = audit_sentence(language, longest, longest_test)
+        if sentence is not None:
+            warn(sentence)
+
     def work(self, resolved: Resolved) -> str:
         return f"{resolved.protocol.epochs} epochs of {resolved.protocol.train:,} strings"
 
@@ -53,13 +89,27 @@ class Recognition(AbstractSuite, OffersData, OffersWrongStrings):
         return Job(
             model=resolved.model,
             problem=self.problem(resolved, members),
-            recipe=Recipe(steps=protocol.steps, gradient_clip=protocol.gradient_clip, precision=protocol.precision),
+            recipe=Recipe(
+                steps=protocol.steps,
+                optimiser=protocol.optimiser,
+                gradient_clip=protocol.gradient_clip,
+                precision=protocol.precision,
+                schedule=warm_up(protocol.warm_up),
+                heads=self._heads(resolved),
+            ),
             members=tuple(MemberRecipe(**member) for member in members),
         )
 
+    def _heads(self, resolved: Resolved) -> Heads | None:
+        next_symbol, next_set = resolved.protocol.further_heads()
+        if not next_symbol and not next_set:
+            return None
+        symbols, answers = len(resolved.task.input_alphabet), len(resolved.task.output_alphabet)
+        return Heads(answers=answers, symbols=symbols, next_symbol=next_symbol, next_set=next_set)
+
     def problem(self, resolved: Resolved, members: Sequence[Member]) -> Problem:
         del members
-        return Problem(resolved.training.task, resolved.task, resolved.protocol)
+        return Problem(resolved.task, resolved.protocol)
 
     def score(self, scoring_input: ScoringInput) -> list[MemberScore]:
         return scoring.score(scoring_input)

@@ -4,9 +4,8 @@ from functools import lru_cache
 
 from humboldt.languages.syntax import AbstractPseudoLanguage, SplitSettings, draw_split
 from humboldt.languages.syntax.parts.own import OwnPseudoLanguage
-from humboldt.measures.shortcuts import ShortcutAccuracy, shortcut_audit
+from humboldt.measures.shortcuts import ShortcutAccuracy, shortcut_audit, shortcut_sentence
 
-SHORTCUT = 0.9  # the accuracy from which on a classifier without structure makes a test worthless
 POSITIVES = 400  # that the classifiers are trained on
 
 
@@ -33,11 +32,4 @@ def audit_sentence(
     language: type[OwnPseudoLanguage], lengths: tuple[int, int], long_lengths: tuple[int, int]
 ) -> str | None:
     """Returns a warning if a classifier without structure solves the task; `None` if none does."""
-    best = max(audit(language, lengths, long_lengths), key=lambda each: each.accuracy)
-    if best.accuracy < SHORTCUT:
-        return None
-    return (
-        f"{language.language.name}: the classifier `{best.classifier}` of the shortcut audit, which sees no structure, "
-        f"is right about {best.accuracy:.0%} of the strings of the split {best.split}. A model need not know the "
-        "language to succeed."
-    )
+    return shortcut_sentence(language.language.name, audit(language, lengths, long_lengths))

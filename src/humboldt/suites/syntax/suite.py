@@ -14,7 +14,7 @@ from humboldt.languages.syntax.parts.splits import NAMES as SPLITS
 from humboldt.measures.accuracy import VERSION
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.bench import demo_part
-from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrongStrings, WrongString
+from humboldt.suites.capabilities import ExampleRequest, OffersCheck, OffersData, OffersWrongStrings, WrongString
 from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Resolved, ScoringInput
 from humboldt.suites.presentation import Presentation
 from humboldt.suites.reading import warn
@@ -26,7 +26,7 @@ from humboldt.training.abilities import CountsRight
 from humboldt.training.base import Job, MemberRecipe, Recipe, warm_up
 
 
-class Syntax(AbstractSuite, OffersData, OffersWrongStrings):
+class Syntax(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     """The suite of Someya et al. (2024)."""
 
     name = "syntax"

@@ -51,7 +51,7 @@ class States(AbstractProblem):
         rng = np.random.default_rng((self.protocol.data_seed, 0, CORPUS))
         first, last = self.lengths
         lengths = rng.integers(first, last + 1, self.protocol.corpus)
-        return rng.integers(0, len(self.task.symbols), (len(lengths), last), np.int16), lengths
+        return self.task.corpus(rng, lengths, last), lengths
 
     def frame(self, pairs: Pairs) -> Batch:
         """Returns strings of one length as a batch, each answer at the last token of its symbol."""

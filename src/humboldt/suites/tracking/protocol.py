@@ -8,8 +8,10 @@ import numpy as np
 
 from humboldt.errors import UsageError
 from humboldt.settings import Role, setting, settings
+from humboldt.suites.bench import bench_presets
 from humboldt.suites.experiments import Contender, Departure, Preset
 
+BENCH_TEST_SEED = 2  # the test strings of `humboldt bench` are not those of other presets
 TASKS = ("z2", "z60", "d4", "a4_z5", "s3", "s4", "a5", "s5")
 SECTION = "Terzić et al. 2025, section 4.2"
 
@@ -46,6 +48,9 @@ class StateTracking:
     seeds: int = setting(3, "seeds, a member each", "Table 3", role=Role.MEMBERS, least=1, most=10_000)
     optimiser: Literal["adam", "adamw"] = setting("adam", "optimiser", "not stated")
     gradient_clip: float | None = setting(1.0, "largest norm of a gradient", "not stated", above=0)
+    warm_up: int | None = setting(
+        None, "steps of rising learning rate, after which it stays", "not stated", least=1, added_later=True
+    )
     precision: Literal["float32", "bfloat16"] = setting("float32", "of the network in training", "not stated")
     strings_per_length: int = setting(64, "test strings of each length", "not stated", role=Role.EVALUATION, least=1)
     num_test_lengths: int = setting(
@@ -196,6 +201,20 @@ PRESETS = MappingProxyType(
             "Siems et al. 2025 (DeltaProduct): S3, S4, A5 and S5 at length 128, tested at 512",
             changes=PAPERS["delta_product"],
             cells=cells_of("s3", "s4", "a5", "s5"),
+        ),
+        **bench_presets(
+            quick={
+                **{"inputs": "generators", "shortest": 1, "longest": (20,), "test_lengths": (21, 200)},
+                **{"steps": 2000, "batch_size": 32, "warm_up": 100, "learning_rates": (3e-3,), "seeds": 3},
+                **{"strings_per_length": 32, "num_test_lengths": 10, "test_seed": BENCH_TEST_SEED},
+            },
+            quick_tasks=("z2", "s3", "a5"),
+            standard={
+                **{"inputs": "all", "shortest": 1, "longest": (40,), "test_lengths": (41, 256)},
+                **{"steps": 20_000, "batch_size": 128, "warm_up": 1000, "learning_rates": (5e-4, 1e-3, 3e-3)},
+                **{"seeds": 7, "strings_per_length": 64, "num_test_lengths": 54, "test_seed": BENCH_TEST_SEED},
+            },
+            standard_tasks=TASKS,
         ),
     }
 )

@@ -5,18 +5,20 @@ from typing import Any
 
 from humboldt.core.identity import Evaluation, Member, Training
 from humboldt.languages import ProblemKind
+from humboldt.languages.formal.language import ContextFreeLanguage, RegularLanguage
+from humboldt.languages.tracking.parts.own import OwnAutomaton, tracking_task
 from humboldt.suites.base import AbstractSuite
-from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrongStrings, WrongString
+from humboldt.suites.capabilities import ExampleRequest, OffersCheck, OffersData, OffersWrongStrings, WrongString
 from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Request, Resolved, ScoringInput, Variation
 from humboldt.suites.presentation import Presentation
-from humboldt.suites.tracking import figures, interchange, scoring, tables
+from humboldt.suites.tracking import answer, figures, interchange, scoring, tables
 from humboldt.suites.tracking.problem import States
 from humboldt.suites.tracking.protocol import CONTENDERS, PRESETS, TASKS, StateTracking
 from humboldt.training.abilities import CountsRight
-from humboldt.training.base import Job, MemberRecipe, Recipe
+from humboldt.training.base import Job, MemberRecipe, Recipe, warm_up
 
 
-class Tracking(AbstractSuite, OffersData, OffersWrongStrings):
+class Tracking(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     """The word problems of Merrill et al. (2024) and of the papers that followed them."""
 
     name = "tracking"
@@ -34,6 +36,7 @@ class Tracking(AbstractSuite, OffersData, OffersWrongStrings):
     evaluation = ("states", scoring.VERSION)
     needs = (CountsRight,)
     presentation = Presentation(
+        answers=answer.answers,
         records=tables.records,
         layout=tables.layout,
         measured=tables.measured,
@@ -46,6 +49,9 @@ class Tracking(AbstractSuite, OffersData, OffersWrongStrings):
     def most_tokens(self, resolved: Resolved) -> int:
         protocol: StateTracking = resolved.protocol
         return max(protocol.longest[0], *protocol.scored_lengths()) * resolved.task.tokens_per_step
+
+    def task_of_language(self, language: RegularLanguage | ContextFreeLanguage) -> type[OwnAutomaton]:
+        return tracking_task(language)
 
     def work(self, resolved: Resolved) -> str:
         return f"{resolved.protocol.steps:,} steps of {resolved.protocol.batch_size} strings"
@@ -60,6 +66,7 @@ class Tracking(AbstractSuite, OffersData, OffersWrongStrings):
                 optimiser=protocol.optimiser,
                 gradient_clip=protocol.gradient_clip,
                 precision=protocol.precision,
+                schedule=warm_up(protocol.warm_up),
             ),
             members=tuple(MemberRecipe(**member) for member in members),
         )

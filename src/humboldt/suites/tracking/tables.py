@@ -14,6 +14,7 @@ from humboldt.settings import plain
 from humboldt.suites import catalogue, resolving
 from humboldt.suites.cells import Cell, MeasureValues, SettingGroup, order_of
 from humboldt.suites.experiments import Variation
+from humboldt.suites.own_tasks import RememberedTask
 from humboldt.suites.tracking.protocol import PAPERS
 
 if TYPE_CHECKING:
@@ -33,8 +34,9 @@ def place(training: Training, evaluation: Evaluation) -> tuple[Any, ...]:
     answers, and the longest length in training."""
     del evaluation
     task = training.setting["task"]
-    number = task["generators"] if task["inputs"] == "generators" else 0
-    return task["inputs"], number, task["tokens_per_step"], task["supervision"], training.setting["longest"]
+    inputs = task.get("inputs", "all")  # an automaton from a file has one kind of input
+    number = task["generators"] if inputs == "generators" else 0
+    return inputs, number, task["tokens_per_step"], task["supervision"], training.setting["longest"]
 
 
 def words(place: tuple[Any, ...]) -> str:
@@ -54,14 +56,22 @@ def variation(training: Training) -> Variation | None:
     lengths = training.setting["shortest"], training.setting["longest"]
     for settings in PAPERS.values():
         if lengths[0] == settings["shortest"] and lengths[1] in settings["longest"]:
-            fixed = {key: plain(value) for key, value in settings.items() if key != "learning_rates"}
-            varied = {key: training.setting["task"][key] for key in VARIED}
+            task = training.setting["task"]
+            others = {"learning_rates"} if "inputs" in task else {"learning_rates", "inputs"}
+            fixed = {key: plain(value) for key, value in settings.items() if key not in others}
+            varied = {key: task[key] for key in (*VARIED, "generators") if key in task}
             return Variation(
-                {**fixed, **varied, "longest": lengths[1], "generators": training.setting["task"]["generators"]},
+                {**fixed, **varied, "longest": lengths[1]},
                 seeds=3,
                 members={"learning_rate": settings["learning_rates"]},
             )
     return None
+
+
+def num_states(task: str) -> int | None:
+    """Returns the number of states; `None` for an automaton whose file is not known."""
+    made = tasks.get(f"tracking/{task}")()
+    return None if isinstance(made, RememberedTask) else len(made.output_alphabet)
 
 
 def setting_of(cell: Cell) -> str:
@@ -167,8 +177,8 @@ def layout(suite: "Tracking", heading: SettingGroup, cells: Sequence[Cell]) -> l
     rows, remarks = [], []
     for task, place in places:
         here = {cell.model: cell for cell in cells if (cell.task, cell.place) == (task, place)}
-        size = len(tasks.get(f"tracking/{task}")().output_alphabet)
-        row: list[TableEntry] = [task, TableCell(value=size), words(place), TableCell(value=place[-1])]
+        size = TableCell(value=num_states(task))
+        row: list[TableEntry] = [task, size, words(place), TableCell(value=place[-1])]
         for name in models:
             cell = here.get(name)
             if cell is None or not cell.finished("symbols"):

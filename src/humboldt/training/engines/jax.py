@@ -157,16 +157,21 @@ def _available() -> int:
 
 def build(job: Job, key: Any) -> Any:
     """Returns one network of the job, freshly initialised."""
-    problem = job.problem
-    return build_network(
+    problem, heads = job.problem, job.recipe.heads
+    network = build_network(
         job.model,
         problem.kind,
         problem.input_size,
-        problem.output_size,
+        problem.output_size if heads is None else heads.outputs,
         num_symbols=problem.num_symbols,
         start=problem.start,
         key=key,
     )
+    if heads is None:
+        return network
+    from humboldt.models.networks.heads import WithHeads
+
+    return WithHeads(network, heads.answers)
 
 
 def predictor_of(job: Job, weights: Any, static: Any) -> "EnsemblePredictor":

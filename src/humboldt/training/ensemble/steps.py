@@ -10,6 +10,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, PyTree
 
 from humboldt.models.layers.linear import Linear, with_products_in
 from humboldt.training.base import Precision, Recipe, Schedule
+from humboldt.training.ensemble.heads import loss_of_heads
 from humboldt.training.ensemble.members import over_members
 
 
@@ -124,6 +125,17 @@ def all_logits(
     return jax.vmap(of_row)(batch.tokens, batch.mask, batch.targets, batch.target_mask, keys)
 
 
+def _answers(
+    model: PyTree, recipe: Recipe, batch: Examples, start: int | None, keys: Key[Array, " batch"]
+) -> tuple[Float[Array, "batch target_time out"], Int[Array, "batch target_time"], Any]:
+    """Returns the logits of the answers, their targets, and the loss of further heads, if there are any."""
+    if recipe.heads is None:
+        return all_logits(model, batch, start, keys), batch.targets, None
+    outputs = all_logits(model.network, batch, start, keys)
+    targets = jnp.where(batch.target_mask, batch.targets, 0)
+    return outputs[..., : recipe.heads.answers], targets, loss_of_heads(recipe.heads, outputs, batch)
+
+
 def in_precision(weights: PyTree, precision: Precision) -> PyTree:
     """Returns the weights in the precision of the network's arithmetic."""
     if precision != "bfloat16_products":
@@ -144,15 +156,13 @@ def train_step(
     def loss_of(weights: PyTree) -> tuple[Array, tuple[Array, Array]]:
         model = eqx.combine(in_precision(weights, recipe.precision), static)
         keys = jax.random.split(jax.random.fold_in(values.key, step), len(batch.tokens))
-        logits = all_logits(model, batch, work.start, keys)
-        losses, corrects = jax.vmap(example_loss, (0, 0, 0, None))(
-            logits, batch.targets, batch.target_mask, recipe.loss
-        )
+        logits, targets, further = _answers(model, recipe, batch, work.start, keys)
+        losses, corrects = jax.vmap(example_loss, (0, 0, 0, None))(logits, targets, batch.target_mask, recipe.loss)
         share = batch.weight / batch.weight.sum()
         accuracy = (share * corrects).sum()
         if recipe.loss == "pooled":
             share = batch.weight / (batch.weight * batch.target_mask.sum(1).astype(batch.weight.dtype)).sum()
-        loss = (share * losses).sum()
+        loss = (share * losses).sum() + further if recipe.heads else (share * losses).sum()
         leaves = jax.tree.leaves(weights)
         penalty = values.l1 * sum(jnp.abs(x).sum() for x in leaves) + values.l2 * sum((x**2).sum() for x in leaves)
         return loss + penalty, (loss, accuracy)

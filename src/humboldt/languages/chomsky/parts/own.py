@@ -5,44 +5,26 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from humboldt.errors import UsageError
 from humboldt.languages import Alphabet, Pairs
 from humboldt.languages.chomsky.base import AbstractTransduction, Level
-from humboldt.languages.formal.automaton import MISSING, Automaton
-from humboldt.languages.formal.counting import growth
 from humboldt.languages.formal.language import ContextFreeLanguage, RegularLanguage
-from humboldt.languages.formal.minimal import canonical, in_order, without_weights
-from humboldt.languages.formal.sampling import UniformSampler
+from humboldt.languages.formal.which_state import StateMachine, names_after, state_machine
 from humboldt.settings import setting, settings
 
 
 def chomsky_task(language: RegularLanguage | ContextFreeLanguage) -> type["WhichState"]:
     """Makes the task of an automaton; raises a usage error for other languages, and if long strings lead nowhere."""
-    if not language.name.endswith(".automaton") or not isinstance(language, RegularLanguage):
-        raise UsageError(
-            f"{language.name}: a task of this suite asks which state a string leads to. Write the language as an "
-            "automaton, in a file that ends in .automaton."
-        )
-    automaton = in_order(without_weights(language.automaton))
-    readable = Automaton(automaton.alphabet, automaton.table, np.ones(len(automaton), bool))
-    if growth(readable).kind == "finite":
-        raise UsageError(
-            f"{language.name} reads only strings of fewer than {len(automaton)} symbols, so nothing longer can be "
-            "tested: add transitions that lead back."
-        )
-    identity = canonical(automaton, "state")
-    del identity["accepting"]  # is not asked for
+    machine = state_machine(language)
     body = {
         "__doc__": f"Which state of {language.name} does a string lead to?",
         "__module__": __name__,
-        "input_alphabet": Alphabet(automaton.alphabet),
-        "output_alphabet": Alphabet(automaton.names),
-        "chance": 1 / len(automaton),
+        "input_alphabet": Alphabet(machine.automaton.alphabet),
+        "output_alphabet": Alphabet(machine.automaton.names),
+        "chance": 1 / len(machine.automaton),
         "examples": (),
-        "states": automaton,
-        "sampler": None if (automaton.table != MISSING).all() else UniformSampler(readable),
+        "machine": machine,
         "file": language.name,
-        "identity": identity,
+        "identity": machine.identity,
     }
     return type("WhichState", (WhichState,), body)
 
@@ -61,8 +43,7 @@ class WhichState(AbstractTransduction):
     answers: Literal["last", "every"] = setting("last", "which states are asked for: the last, or every one")
 
     level = Level.REGULAR
-    states: ClassVar[Automaton]
-    sampler: ClassVar[UniformSampler | None]
+    machine: ClassVar[StateMachine]
     file: ClassVar[str]
     identity: ClassVar[dict[str, Any]]
 
@@ -72,22 +53,11 @@ class WhichState(AbstractTransduction):
         return self.answers == "every"
 
     def draw(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
-        if self.sampler is None:
-            strings = rng.integers(0, len(self.input_alphabet), (count, length), np.int32)
-        else:
-            strings = self.sampler.draw(rng, count=count, length=length)
-        states = self.states.trace(strings)[:, 1:]
+        strings = self.machine.draw(rng, count=count, length=length)
+        states = self.machine.automaton.trace(strings)[:, 1:]
         return Pairs.full(strings, states if self.answers == "every" else states[:, -1:])
 
     def oracle(self, symbols: Sequence[str]) -> list[str]:
         """Follows the transitions one by one."""
-        names = []
-        for place in range(1, len(symbols) + 1):
-            state = self.states.run(symbols[:place])
-            if state == MISSING:
-                raise UsageError(
-                    f"{self.file} has no transition for {symbols[place - 1]!r} at position {place - 1}. Give a string "
-                    "that it can read."
-                )
-            names.append(self.states.names[state])
+        names = names_after(self.machine.automaton, list(symbols), self.file)
         return names if self.answers == "every" else names[-1:]

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from humboldt.languages.formal.continuations import Next
 from humboldt.languages.recognition.base import AbstractRecognition
 
 BITS = ("0", "1")
@@ -51,6 +52,17 @@ def is_number(symbols: Sequence[str]) -> bool:
     return len(symbols) > 0 and all(symbol in BITS for symbol in symbols)
 
 
+def next_bits(written: Sequence[str], number: int) -> Next:
+    """Returns the bits that can follow those of a number, which may end in zeros, and whether it can end.
+
+    >>> next_bits(["0", "1"], 6) == Next(frozenset("1"), False), next_bits(["0", "1", "1"], 6).can_stop
+    (True, True)
+    """
+    if not all(symbol in BITS for symbol in written) or (written and value_of(written) != number % 2 ** len(written)):
+        return Next(frozenset(), False)
+    return Next(frozenset(str(number >> len(written) & 1)), bool(written) and not number >> len(written))
+
+
 class AbstractBinaryOperation(AbstractRecognition):
     """Strings x OPERATOR y = z. Numbers have any number of zeros at the end; each has at least one bit."""
 
@@ -81,6 +93,18 @@ class AbstractBinaryOperation(AbstractRecognition):
         x, y, z = map(value_of, numbers)
         return self.result(x, y) == z
 
+    def valid_next(self, prefix: Sequence[str]) -> Next:
+        """Two numbers, then the bits of the result."""
+        left, *rest = parted(prefix, self.sign)
+        if not rest:
+            return after_number(left, self.sign)
+        right, *result = parted(rest[0], "=")
+        if not is_number(left) or not result:
+            return after_number(right, "=") if is_number(left) else Next(frozenset(), False)
+        if not is_number(right):
+            return Next(frozenset(), False)
+        return next_bits(result[0], self.result(value_of(left), value_of(right)))
+
     def draw(self, rng: np.random.Generator, count: int, longest: int) -> list[list[int]]:
         """Draws lengths of the numbers, the shorter factor first, then numbers that leave room for the result; which
         of the two comes first is a coin."""
@@ -96,6 +120,20 @@ class AbstractBinaryOperation(AbstractRecognition):
         numbers = bits_of(x, short), bits_of(y, long)
         left, right = numbers if rng.integers(2) else numbers[::-1]
         return [*left, self.sign, *right, "=", *bits_of(self.result(x, y), width)]
+
+
+def parted(symbols: Sequence[str], sign: str) -> list[list[str]]:
+    """Returns what is before and after the first sign; only the first if there is none."""
+    symbols = list(symbols)
+    place = symbols.index(sign) if sign in symbols else None
+    return [symbols] if place is None else [symbols[:place], symbols[place + 1 :]]
+
+
+def after_number(written: Sequence[str], sign: str) -> Next:
+    """Returns what can follow the bits of a number that a sign ends."""
+    if written and not is_number(written):
+        return Next(frozenset(), False)
+    return Next(frozenset((*BITS, sign) if written else BITS), False)
 
 
 def _least(bound: int, other: int | None) -> int:

@@ -70,7 +70,7 @@ def draw_examples(task: AbstractRecognition, rng: np.random.Generator, count: in
     if len(pending):
         raise UsageError(
             f"No string outside the language was found in {TRIES} proposals of at most {longest} symbols. Use longer "
-            "strings."
+            "strings, or a language that leaves more strings out."
         )
     tokens, lengths = padded(strings, longest)
     return Examples(tokens, lengths, labels, edits)

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from humboldt.languages.formal.continuations import Next
 from humboldt.languages.recognition.base import AbstractRecognition
 
 
@@ -25,6 +26,16 @@ class AbstractMarked(AbstractRecognition):
             return False
         place = symbols.index(self.mark)
         return symbols[place + 1 :] == self.image(symbols[:place])
+
+    def valid_next(self, prefix: Sequence[str]) -> Next:
+        """Anything can come before the mark; after it, only f(w)."""
+        symbols = list(prefix)
+        if self.mark not in symbols:
+            return Next(frozenset(self.input_alphabet.symbols), False)
+        place = symbols.index(self.mark)
+        written, wanted = symbols[place + 1 :], self.image(symbols[:place])
+        fits = written == wanted[: len(written)]
+        return Next(frozenset(wanted[len(written) : len(written) + 1] if fits else ()), fits and written == wanted)
 
     def draw(self, rng: np.random.Generator, count: int, longest: int) -> list[list[int]]:
         symbols = self.input_alphabet.symbols

@@ -1,29 +1,18 @@
 """The conformance kit: compares another implementation's examples with our definition and explains differences."""
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from humboldt.errors import UsageError
+from humboldt import settings
 from humboldt.languages import tasks
 from humboldt.languages.chomsky.base import AbstractTransduction
+from humboldt.suites import conformance
 from humboldt.suites.chomsky.conformance.forms import ABSENT, FORMS, SPELLINGS
 from humboldt.suites.chomsky.conformance.readings import READINGS, Symbols
+from humboldt.suites.conformance import Example
 
 PREFIX = "chomsky/"
-MOST_SHOWN = 100  # disagreements in JSON
-EXPECTED = 'Every line is a JSON object like {"input": "a b", "target": "b a"}, with single spaces between symbols.'
-
-
-@dataclass(frozen=True)
-class Disagreement:
-    """One example whose target differs from that of our definition."""
-
-    line: int
-    input: str
-    target: str
-    expected: str
 
 
 @dataclass(frozen=True)
@@ -36,20 +25,11 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(conformance.Report):
     """The result of `check_file`. `explanations` are sorted, best first."""
 
-    task: str
-    version: int | str
-    examples: int
     chance: float  # mean probability that a guessed target is correct
-    disagreements: tuple[Disagreement, ...]
     explanations: tuple[Explanation, ...]
-
-    @property
-    def agrees(self) -> bool:
-        """Whether every example has the target of our definition."""
-        return not self.disagreements
 
     @property
     def diagnoses(self) -> tuple[Explanation, ...]:
@@ -68,55 +48,30 @@ class Report:
         expected = self.chance * self.examples
         return expected + 2 * (expected * (1 - self.chance)) ** 0.5
 
-    def lines(self, show: int = 10) -> Iterator[str]:
-        """Yields the report as text: the verdict, likely explanations, and the first `show` disagreements."""
-        if self.agrees:
-            yield f"{self.task}: all {self.examples} examples agree with the definition."
-            return
-        wrong = len(self.disagreements)
-        yield f"{self.task}: {wrong} of {self.examples} examples disagree with the definition."
+    def remarks(self) -> Iterator[str]:
+        """Yields likely explanations of the disagreements."""
         for explanation in self.diagnoses:
             opening = "Looks as if" if explanation.examples == self.examples else "Perhaps"
             yield (
-                f"{opening} {explanation.says}: this gives {explanation.disagreements} of these {wrong} targets, "
-                f"and {explanation.examples} of all {self.examples}."
+                f"{opening} {explanation.says}: this gives {explanation.disagreements} of these "
+                f"{len(self.disagreements)} targets, and {explanation.examples} of all {self.examples}."
             )
         if not self.diagnoses:
             yield "No alternative definition that we know gives most of these targets."
-        for each in self.disagreements[:show]:
-            yield f"line {each.line}: for input {each.input!r} expected {each.expected!r}, found {each.target!r}"
-        if wrong > show:
-            yield f"... and {wrong - show} more."
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON. Only the first disagreements are listed; `disagreeing` counts all of them."""
-        shown = {**asdict(self), "disagreements": [asdict(each) for each in self.disagreements[:MOST_SHOWN]]}
-        counts = {"disagreeing": len(self.disagreements), "agrees": self.agrees}
-        return {**shown, **counts, "diagnoses": [asdict(each) for each in self.diagnoses]}
+        """Returns plain values for JSON, with the diagnoses."""
+        return {**super().to_dict(), "diagnoses": [asdict(each) for each in self.diagnoses]}
 
 
-@dataclass(frozen=True)
-class _Example:
-    line: int
-    symbols: Symbols
-    given: Symbols
-    expected: Symbols
-
-    @property
-    def agrees(self) -> bool:
-        return self.given == self.expected
-
-
-def check_file(task_name: str, lines: Iterable[str]) -> Report:
+def check_file(task_name: str, lines: Iterable[str], options: Mapping[str, Any] | None = None) -> Report:
     """Compares examples from outside, JSON lines of `input` and `target`, with our definition of a task.
 
     **Arguments:**
 
     - `task_name`: as registered, `"chomsky/odds_first"`, or without the suite's name.
     - `lines`: the lines of the file. Empty lines are skipped; keys other than `input`, `target` and `task` are ignored.
+    - `options`: changed settings of the task.
 
     >>> print(check_file("reverse_string", ['{"input": "a b", "target": "a b"}']))
     chomsky/reverse_string: 1 of 1 examples disagree with the definition.
@@ -125,50 +80,13 @@ def check_file(task_name: str, lines: Iterable[str]) -> Report:
     """
     name = PREFIX + task_name.removeprefix(PREFIX)
     entry = tasks.entry(name)
-    task = entry.value()
+    settings.check_known(options or (), [entry.value])
+    task = settings.changed(entry.value(), options) if options else entry.value()
     assert isinstance(task, AbstractTransduction)
-    examples = [_read(name, task, number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    if not examples:
-        raise UsageError(f"There is no example of {name} to check. {EXPECTED}")
-    disagreements = tuple(
-        Disagreement(each.line, " ".join(each.symbols), " ".join(each.given), " ".join(each.expected))
-        for each in examples
-        if not each.agrees
-    )
+    examples = conformance.read_examples(name, task, lines, lambda symbols: _hint(name, task, symbols))
     chance = sum(task.chance ** len(each.expected) for each in examples) / len(examples)
-    return Report(name, entry.version, len(examples), chance, disagreements, tuple(_explain(name, examples)))
-
-
-def _read(name: str, task: AbstractTransduction, number: int, line: str) -> _Example:
-    """Returns the example on a line; raises an error that names the line."""
-
-    def wrong(what: str) -> UsageError:
-        return UsageError(f"Line {number}: {what}")
-
-    try:
-        record = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise wrong(f"{line.strip()[:80]!r} is not JSON ({error.msg}). {EXPECTED}") from None
-    except RecursionError:
-        raise wrong(f"{line.strip()[:80]!r} is not JSON that can be read (too many brackets). {EXPECTED}") from None
-    if not isinstance(record, dict):
-        raise wrong(f"{line.strip()[:80]!r} is not a JSON object. {EXPECTED}")
-    for key in ("input", "target"):
-        if key not in record:
-            raise wrong(f"the key {key!r} is missing; there is {', '.join(map(repr, record)) or 'none'}. {EXPECTED}")
-        if not isinstance(record[key], str):
-            raise wrong(f"the value of {key!r} is {json.dumps(record[key])[:80]}, not a string. {EXPECTED}")
-    owner = record.get("task", name)
-    if owner not in (name, name.removeprefix(PREFIX)):
-        raise wrong(f"this is an example of the task {owner!r}, not of {name!r}. Check one task at a time.")
-    symbols, given = (record[key].split(" ") if record[key] else [] for key in ("input", "target"))
-    if len(symbols) < task.shortest:
-        raise wrong(f"the input {record['input']!r} is too short: this task needs at least {task.shortest} symbols.")
-    try:
-        task.input_alphabet.encode(symbols)
-        return _Example(number, symbols, given, task.oracle(symbols))
-    except UsageError as error:
-        raise wrong(f"{error}{_hint(name, task, symbols)}") from None
+    disagreements = conformance.disagreements_of(examples)
+    return Report(name, entry.version, len(examples), disagreements, chance, tuple(_explain(name, examples)))
 
 
 def _hint(name: str, task: AbstractTransduction, symbols: Symbols) -> str:
@@ -184,7 +102,7 @@ def _hint(name: str, task: AbstractTransduction, symbols: Symbols) -> str:
     return ""
 
 
-def _explain(name: str, examples: list[_Example]) -> list[Explanation]:
+def _explain(name: str, examples: list[Example]) -> list[Explanation]:
     """Finds the alternatives that give some of the disagreeing targets: readings and forms, alone and together.
 
     A reading combined with a form is included only if it explains more than any single alternative.
