@@ -156,16 +156,46 @@ def load_file(path: Path, option: str) -> ModuleType:
         raise UsageError(f"{option}: {type(error).__name__}: {error}. Correct the file and try again.") from error
 
 
-def attribute_of_file(place: str) -> Any:
-    """Imports the file of `my_file.py:name` and returns the attribute."""
+def attribute_of_file(place: str, fits: Callable[[Any], bool] | None = None, kind: str = "") -> Any:
+    """Imports the file of `my_file.py:name` and returns the attribute.
+
+    Without a name, the error lists the attributes that `fits` accepts, which are called `kind`.
+    """
     path, colon, name = place.rpartition(":")
     if not colon or not name:
-        raise UsageError(f"{place!r} is not of the form FILE.py:NAME. Write e.g. my_file.py:predict.")
+        if not place.removesuffix(":").endswith(".py"):
+            raise UsageError(f"{place!r} is not of the form FILE.py:NAME. Write e.g. my_file.py:predict.")
+        path = place.removesuffix(":")
+        names = [name for name, value in _public(load_file(Path(path), place)).items() if fits is None or fits(value)]
+        if not names:
+            raise UsageError(f"{place}: the file has no {kind or 'names'}. Write FILE.py:NAME.")
+        raise UsageError(
+            f"{place} names a file. Say which of its {kind or 'names'}: {', '.join(names)}. Write e.g. {path}:{names[0]}."
+        )
     module = load_file(Path(path), place)
     if not hasattr(module, name):
-        public = [each for each in vars(module) if not each.startswith("_")]
-        raise unknown_name(f"attribute of {path}", name, public)
+        raise unknown_name(f"attribute of {path}", name, _public(module))
     return getattr(module, name)
+
+
+def is_task(value: Any) -> bool:
+    """Whether a value is a class of a task, and not only a base class."""
+    return isinstance(value, type) and issubclass(value, AbstractTask) and not inspect.isabstract(value)
+
+
+def is_model(value: Any) -> bool:
+    """Whether a value may be a model: a class or function that makes networks, a class of settings, or a function that
+    predicts."""
+    if isinstance(value, type):
+        return makes_networks(value) or hasattr(value, "build") or callable(getattr(value, "__call__", None))
+    return callable(value)
+
+
+def _public(module: ModuleType) -> dict[str, Any]:
+    """Returns what a file itself defines, by name; all public names if it defines none."""
+    named = {name: value for name, value in vars(module).items() if not name.startswith("_")}
+    own = {name: value for name, value in named.items() if getattr(value, "__module__", None) == module.__name__}
+    return own or named
 
 
 @cache

@@ -4,14 +4,10 @@
 of each experiment, for `humboldt plan`. Both store times in the user's cache folder, by machine and versions.
 """
 
-import json
 import os
 import platform
 import time
-import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +16,7 @@ from humboldt.core.environment import package_versions
 from humboldt.core.identity import Member, short_hash
 from humboldt.errors import named_extras
 from humboldt.running.execution import ExperimentOutcome
+from humboldt.storage.cache import Cache
 from humboldt.suites import catalogue
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.experiments import Experiment
@@ -27,12 +24,13 @@ from humboldt.suites.resolving import resolved
 
 MOST_REMEMBERED = 20_000  # experiments; the oldest are dropped first
 MOST_MEASURED = 12  # members that run in turn; the time of more is extrapolated
+_CACHE = Cache("estimates", MOST_REMEMBERED)
 AMOUNTS = ("steps", "updates", "epochs", "generations")  # settings to which the time of a training is proportional
 
 
 def rough(experiments: Sequence[Experiment]) -> list[float | None]:
     """Returns the seconds of each experiment by earlier runs; `None` if no similar one has run."""
-    remembered = _read()
+    remembered = _CACHE.read()
     seconds: list[float | None] = []
     for experiment in experiments:
         exact, kind = remembered.get(_key(experiment)), remembered.get(_kind(experiment))
@@ -48,17 +46,17 @@ def remember(outcome: ExperimentOutcome) -> None:
     if outcome.error is not None or not outcome.trained:
         return
     per_unit = outcome.seconds / (_amount(experiment) * len(experiment.members))
-    _write({_key(experiment): outcome.seconds, _kind(experiment): per_unit})
+    _CACHE.write({_key(experiment): outcome.seconds, _kind(experiment): per_unit})
 
 
 def measured(suite: AbstractSuite, experiments: Sequence[Experiment]) -> Iterator[float]:
     """Yields the measured seconds of each experiment, including compilation and scoring."""
-    remembered = _read()
+    remembered = _CACHE.read()
     for experiment in experiments:
         key = _key(experiment)
         if key not in remembered:
             remembered[key] = _measure(suite, experiment)
-            _write({key: remembered[key]})
+            _CACHE.write({key: remembered[key]})
         yield remembered[key]
 
 
@@ -117,25 +115,3 @@ def _machine() -> list[Any]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     devices = {name: os.environ.get(name, "") for name in ("JAX_PLATFORMS", "CUDA_VISIBLE_DEVICES", "XLA_FLAGS")}
     return [platform.node(), platform.machine(), cores, devices, package_versions()]
-
-
-def _path() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "humboldt" / "estimates.json"
-
-
-def _read() -> dict[str, float]:
-    try:
-        stored = json.loads(_path().read_text())
-        return {str(key): float(value) for key, value in stored.items()}
-    except (OSError, ValueError, AttributeError, TypeError, RuntimeError):  # no cache, a damaged one, or no home folder
-        return {}
-
-
-def _write(new: dict[str, float]) -> None:
-    """Writes the cache if possible; ignores failures."""
-    with suppress(OSError, RuntimeError):
-        path, known = _path(), {**_read(), **new}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
-        temporary.write_text(json.dumps(dict(list(known.items())[-MOST_REMEMBERED:])))
-        temporary.replace(path)

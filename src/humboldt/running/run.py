@@ -14,6 +14,7 @@ from humboldt.running.progress import Shown
 from humboldt.running.progress import progress as shown
 from humboldt.running.study import Study, plan
 from humboldt.suites.experiments import Experiment
+from humboldt.suites.task_check import check_before_training
 
 RUN_ARGUMENTS = {
     "progress": either(flag, function),
@@ -66,6 +67,7 @@ def run_study(
     if executor is not None:
         executor.check()
     study.store  # noqa: B018  raises before anything is announced if the folder cannot be written
+    check_before_training(study.suite, study.pending())
     if executor is None:
         study.check_memory()
     planned = announce(study, estimate="remembered") if announces else ()

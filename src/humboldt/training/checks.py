@@ -2,27 +2,18 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from humboldt.core.findings import Finding
 from humboldt.languages import Batch, ProblemKind
 from humboldt.training.base import AbstractProblem
 
 ROWS, STEPS_ADDED = 4, 3
 LONG = 500  # symbols of the strings of the gradient check
 TOLERANCE = 1e-4  # between logits that should be equal
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The result of one check. `advice`: the fix if it failed."""
-
-    check: str
-    passed: bool
-    text: str
-    advice: str = ""
 
 
 class AbstractTrial(ABC):
