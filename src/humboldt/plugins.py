@@ -22,6 +22,7 @@ from humboldt.languages import AbstractTask, tasks
 
 V = TypeVar("V")
 GROUP = "humboldt"
+NETWORKS = ("torch", "equinox")  # packages of which classes of networks are derived
 LOADED: list[Path] = []  # files that users have named, in order
 _UNCHECKED: list[tuple[str, type[AbstractTask]]] = []  # registered tasks that are not yet checked against their suites
 _LOADING: list[Path] = []  # files that are being imported
@@ -46,9 +47,12 @@ def register(name: str, *, version: int | None = None) -> Callable[[V], V]:
 
 
 def makes_networks(value: Any) -> bool:
-    """Whether a value is a class or function that makes a network of given sizes; see `humboldt.models.own`."""
+    """Whether a value is a class or function that makes a network; see `humboldt.models.own`. A class of networks is
+    one, even if it does not take the sizes that it should."""
     if hasattr(value, "build") or not callable(value):
         return False
+    if isinstance(value, type) and any(base.__module__.split(".")[0] in NETWORKS for base in value.__mro__):
+        return True
     return {"input_size", "output_size"} <= set(inspect.signature(value).parameters)
 
 

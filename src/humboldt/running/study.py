@@ -13,7 +13,7 @@ from humboldt.core.events import Finished, Warned
 from humboldt.core.identity import Evaluation, Member, canonical
 from humboldt.core.results import Scores, State
 from humboldt.errors import Interrupted, RunError, UsageError, named_extras, unknown_name
-from humboldt.models.own import is_reference, register_reference
+from humboldt.models.own import is_reference, known_name
 from humboldt.plugins import load_installed
 from humboldt.report.tables import as_text
 from humboldt.report.words import counted, duration, gigabytes
@@ -274,7 +274,7 @@ def plan(
     - `match_parameters`: whether Humboldt's models get hidden sizes that make them as large as your own.
     """
     load_installed()
-    named = tuple(register_reference(name) if is_reference(name) else name for name in models)
+    named = tuple(map(known_name, models))
     its_suite = suites.get(suite)
     request = Request(register_languages(its_suite, tuple(tasks)), named, preset, seeds, dict(settings or {}))
     if match_parameters:
