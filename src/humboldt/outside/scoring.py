@@ -22,7 +22,7 @@ from humboldt.core.environment import environment
 from humboldt.core.events import AbstractSink, Event, Silent
 from humboldt.core.identity import canonical
 from humboldt.core.results import Result, ScoredMember, Scores, State, TrainedMember
-from humboldt.errors import UsageError, unknown_name
+from humboldt.errors import OtherStrings, UsageError, unknown_name
 from humboldt.languages import ProblemKind
 from humboldt.outside.predictor import NextSymbols, OutsidePredictor, Recorded
 from humboldt.plugins import load_installed
@@ -254,11 +254,26 @@ def score(
                     raise UsageError(f"{option}={str(value)!r} is about a file of predictions. Leave it out.")
             given = _input_of(its_suite, task, models, name, preset, dict(settings or {}), seed)
         sink = _Told(f"{task} · {name}", progress) if progress else Silent()
-        scored += _scored(its_suite, task, given, evaluations, sink)
+        try:
+            scored += _scored(its_suite, task, given, evaluations, sink)
+        except OtherStrings as error:
+            raise _other_preset(its_suite, preset, error) from error
     card = Scorecard(its_suite, name, tuple(scored))
     if out is not None:
         _keep(card, Path(out))
     return card
+
+
+def _other_preset(suite: AbstractSuite, preset: str, error: OtherStrings) -> UsageError:
+    """Returns the error about strings that do not match, with the likely cause: strings of another preset."""
+    others = [name for name in suite.presets if name != preset]
+    if not others:
+        return error
+    name = next((name for name in ("paper", "quick") if name in others), others[0])
+    return OtherStrings(
+        f"{error} These are the test strings of the preset {preset}. If the file has those of another one, that is the "
+        f"likely cause: score it with --preset {name}."
+    )
 
 
 def _by_task(predict: Any, tasks: str | Sequence[str]) -> dict[str, list[Any]]:

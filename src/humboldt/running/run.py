@@ -73,7 +73,10 @@ def run_study(
     planned = announce(study, estimate="remembered") if announces else ()
     seconds = {p.experiment.name: p.seconds for p in planned if p.seconds is not None and p.missing}
     count = len(study.pending())
-    with shown(count, seconds) if progress is True else nullcontext() as view, stop_on_interrupt() as should_stop:
+    with (
+        shown(count, seconds) if progress is True else nullcontext() as view,
+        stop_on_interrupt(view.say if view is not None else None) as should_stop,
+    ):
 
         def sink(experiment: Experiment) -> AbstractSink:
             if view is not None:

@@ -1,5 +1,6 @@
 """A study: the experiments of one command, their missing work, and their results."""
 
+import shlex
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -188,8 +189,9 @@ class Study:
             claims.release()
         if failures:
             raise RunError(
-                f"{len(failures)} of {len(self.experiments)} experiments failed: {'; '.join(failures)}. The traceback "
-                f"is in `{store.path}`. The same command tries them again and keeps what is finished."
+                f"{len(failures)} of {len(self.experiments)} experiments failed: {'; '.join(failures)}. The same "
+                "command tries them again and keeps what is finished. For the traceback:\n"
+                f"  {shlex.join(['humboldt', 'show', str(self.out), '--failures'])}"
             )
 
     def _summary(self, outcome: ExperimentOutcome) -> str:

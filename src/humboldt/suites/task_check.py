@@ -88,7 +88,7 @@ def failed(report: TaskCheck, entry: Entry[type[AbstractTask]]) -> UsageError:
     """Returns the error of a task that failed, with what to fix and the command that checks it again."""
     wrong = [finding for finding in report.findings if not finding.passed]
     path = Path(entry.origin)
-    again = f" Then: humboldt check task {path.name}:{entry.value.__name__}" if path.is_file() else ""
+    again = f" Then:\n  humboldt check task {path.name}:{entry.value.__name__}" if path.is_file() else ""
     return UsageError(
         f"The task {report.task} failed {counted(len(wrong), 'check')}, so nothing was trained on it.\n{listed(wrong)}\n"
         f"Fix it in {entry.origin}.{again}"
