@@ -8,6 +8,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from humboldt.suites.experiments import Experiment
 from humboldt.suites.resolving import resolved
 
 MOST_REMEMBERED = 20_000  # experiments; the oldest are dropped first
+MEASURING_SECONDS = 30.0  # after which nothing more is measured
 MOST_MEASURED = 12  # members that run in turn; the time of more is extrapolated
 _CACHE = Cache("estimates", MOST_REMEMBERED)
 AMOUNTS = ("steps", "updates", "epochs", "generations")  # settings to which the time of a training is proportional
@@ -35,7 +37,7 @@ def rough(experiments: Sequence[Experiment]) -> list[float | None]:
     for experiment in experiments:
         exact, kind = remembered.get(_key(experiment)), remembered.get(_kind(experiment))
         if exact is None and kind is not None and not experiment.score_only:
-            exact = kind * _amount(experiment) * len(experiment.members)
+            exact = kind * _units(experiment)
         seconds.append(exact)
     return seconds
 
@@ -45,19 +47,50 @@ def remember(outcome: ExperimentOutcome) -> None:
     experiment = outcome.experiment
     if outcome.error is not None or not outcome.trained:
         return
-    per_unit = outcome.seconds / (_amount(experiment) * len(experiment.members))
+    per_unit = outcome.seconds / _units(experiment)
     _CACHE.write({_key(experiment): outcome.seconds, _kind(experiment): per_unit})
 
 
-def measured(suite: AbstractSuite, experiments: Sequence[Experiment]) -> Iterator[float]:
-    """Yields the measured seconds of each experiment, including compilation and scoring."""
-    remembered = _CACHE.read()
-    for experiment in experiments:
+@dataclass(frozen=True)
+class Estimate:
+    """The seconds of an experiment: measured, or extrapolated from those of others."""
+
+    seconds: float
+    is_measured: bool = True
+
+
+def measured(
+    suite: AbstractSuite, experiments: Sequence[Experiment], limit: float = MEASURING_SECONDS
+) -> Iterator[Estimate]:
+    """Yields the time of each experiment, including compilation and scoring.
+
+    Experiments are measured in their order for half of `limit` seconds, then one of each other model for the rest of
+    it. The times of all others are extrapolated from those of the same model or, if there are none, of all models.
+    """
+    remembered, begin = _CACHE.read(), time.monotonic()
+    rates: dict[str, list[float]] = {}
+
+    def spent() -> float:
+        return time.monotonic() - begin
+
+    def measure(experiment: Experiment) -> float:
         key = _key(experiment)
         if key not in remembered:
             remembered[key] = _measure(suite, experiment)
             _CACHE.write({key: remembered[key]})
-        yield remembered[key]
+        rates.setdefault(experiment.training.model, []).append(remembered[key] / _units(experiment))
+        return remembered[key]
+
+    for experiment in experiments:
+        if _key(experiment) in remembered or spent() <= limit / 2 or not rates:
+            yield Estimate(measure(experiment))
+            continue
+        for other in experiments:
+            if other.training.model not in rates and spent() <= limit:
+                measure(other)
+        everything = [rate for of_model in rates.values() for rate in of_model]
+        rate = float(np.mean(rates.get(experiment.training.model, everything)))
+        yield Estimate(rate * _units(experiment), is_measured=False)
 
 
 def _measure(suite: AbstractSuite, experiment: Experiment) -> float:
@@ -108,6 +141,11 @@ def _amount(experiment: Experiment) -> float:
     """Returns the training time of one member in units of its protocol (steps, epochs, ...)."""
     flat = experiment.training.flat
     return float(next((flat[name] for name in AMOUNTS if flat.get(name)), 1))
+
+
+def _units(experiment: Experiment) -> float:
+    """Returns the number to which the time of an experiment is roughly proportional."""
+    return _amount(experiment) * len(experiment.members)
 
 
 def _machine() -> list[Any]:

@@ -146,14 +146,23 @@ def _remembered_lines(study: Study, pending: Sequence[Experiment], lines: Sequen
 def _measured_lines(study: Study, pending: Sequence[Experiment], lines: Sequence[str]) -> list[float] | None:
     """Prints each line with its measured time and returns the times; prints the reason if one cannot be measured."""
     seconds: list[float] = []
+    num_measured = 0
     estimates = study.estimate(pending)
     try:
         for line in lines:
             text = wrapped(line, sys.stderr)
             print(text, end="", file=sys.stderr, flush=True)  # before it is measured, which may take some seconds
             with _signs_of_life(len(text.split("\n")[-1])) as column, acknowledged(STOPPING):
-                seconds.append(next(estimates))
-            _say(_continued(f", about {duration(seconds[-1])}", column()))
+                estimate = next(estimates)
+            seconds.append(estimate.seconds)
+            num_measured += estimate.is_measured
+            roughly = "about" if estimate.is_measured else "roughly"
+            _say(_continued(f", {roughly} {duration(estimate.seconds)}", column()))
+        if num_measured < len(lines):
+            _say(
+                f"Measured: {num_measured:,} of {len(lines):,}, within {duration(estimates_module.MEASURING_SECONDS)}. The "
+                "times of the others are extrapolated from these."
+            )
         return seconds
     except MissingExtra as error:
         why = str(error)

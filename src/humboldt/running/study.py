@@ -145,8 +145,8 @@ class Study:
                     "or a larger machine; `humboldt plan` works here."
                 )
 
-    def estimate(self, experiments: Sequence[Experiment]) -> Iterator[float]:
-        """Yields the measured time of each experiment on this machine in seconds; see `humboldt.running.estimates`."""
+    def estimate(self, experiments: Sequence[Experiment]) -> Iterator[estimates.Estimate]:
+        """Yields the measured time of each experiment on this machine; see `humboldt.running.estimates`."""
         return estimates.measured(self.suite, experiments)
 
     def run(
