@@ -180,8 +180,9 @@ class Loop:
         losses = stepper.advance(call, data, self._rates[members])
         new = np.flatnonzero((stepper.diverged_at >= 0) & (before < 0))
         if len(new):
-            last = {int(number): _last_finite(losses.loss[number - members.start]) for number in new}
-            sink.send(Warned(diverged(stepper.members, stepper.diverged_at, last, self.recipe)))
+            steps = stepper.diverged_at
+            last = {int(i): _last_finite(losses.loss[i - members.start, : steps[i] - call.first + 1]) for i in new}
+            sink.send(Warned(diverged(stepper.members, steps, last, self.recipe)))
         self._part = np.concatenate([self._part, np.stack(losses)], -1)
         if self._part.size:  # false for members that diverged before
             self._curves[:, members, call.span] = self._part.mean(-1)
