@@ -124,8 +124,11 @@ def test_a_failing_experiment_is_recorded_and_the_others_go_on(clockwork: Clockw
     clockwork.on_train = fail
     study = plan(tmp_path, seeds=1, tasks=("even_pairs", "parity_check"))
     sink = Recording()
-    with pytest.raises(RunError, match=r"1 of 2 experiments failed: even_pairs · rnn: ZeroDivisionError: oh dear"):
+    with pytest.raises(
+        RunError, match=r"1 of 2 experiments failed: even_pairs · rnn: ZeroDivisionError: oh dear"
+    ) as failed:
         run(study, sink)
+    assert str(failed.value).endswith(f"For the traceback:\n  humboldt show {tmp_path} --failures")
     assert states(study) == {"even_pairs": [State.FAILED], "parity_check": [State.FINISHED]}
     assert any("Continuing with the other experiments" in warning for warning in sink.warnings)
     assert [experiment.training.task for experiment in study.pending()] == ["even_pairs"]

@@ -337,5 +337,4 @@ def test_a_member_that_diverges_is_told_with_step_loss_and_way_out(tmp_path: Pat
     told = " ".join(messages)
     assert "seed 1 with learning rate 0.03 at step 57 (loss " in told and "seed 2 with learning rate 0.03 at step 0" in told
     assert "Try --set learning_rates=0.01 or --set gradient_clip=1." in told
-    stepper.members = ()
-    assert "member 3" not in told and "seed 3" not in told
+    assert "seed 3" not in told

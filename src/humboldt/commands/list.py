@@ -37,7 +37,7 @@ def list_(
     if what in suites and suite is None:
         what, suite = Listing.TASKS.value, what
     if what not in list(Listing):
-        raise unknown_name("list", what, [*Listing, *suites.names()])
+        raise unknown_name("list", what, [*(each.value for each in Listing), *suites.names()])
     if suite is not None:
         suites.get(suite)
     if (task or model) and what != Listing.SETTINGS:

@@ -54,4 +54,5 @@ def score(
     if as_records or not sys.stdout.isatty():
         print(json.dumps(card.to_dict(), ensure_ascii=False, indent=1))
     else:
-        print(printable(str(card)))
+        print(printable(card.short()))
+        print("Everything, with lengths and members: the same command with --json.", file=sys.stderr)

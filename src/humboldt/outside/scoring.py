@@ -26,7 +26,7 @@ from humboldt.errors import OtherStrings, UsageError, unknown_name
 from humboldt.languages import ProblemKind
 from humboldt.outside.predictor import NextSymbols, OutsidePredictor, Recorded
 from humboldt.plugins import load_installed
-from humboldt.report.tables import as_text
+from humboldt.report.tables import Table, as_text
 from humboldt.settings import words
 from humboldt.storage.files import ENDINGS
 from humboldt.storage.store import Store
@@ -114,6 +114,30 @@ class Scorecard:
             numbers = [_line(reading, self._published(entry, reading.measure)) for reading in self._readings(entry)]
             lines += [f"{self.suite.name}/{entry.task}, {entry.scores.evaluation.name}, {self.name}:", *numbers]
         return "\n".join([self.table(), "", *lines])
+
+    def short(self) -> str:
+        """Returns a table with a row for each number: interval, strings, chance level, and the paper's best model."""
+        rows = []
+        for entry in self.scored:
+            for reading in self._readings(entry):
+                papers = [each for each in self._published(entry, reading.measure) if each["value"] is not None]
+                best = max(papers, key=lambda each: each["value"], default=None)
+                interval = (
+                    "" if reading.low is None or reading.high is None else f"{reading.low:.3f} to {reading.high:.3f}"
+                )
+                rows.append(
+                    (
+                        entry.task,
+                        reading.measure,
+                        f"{reading.value:.3f}",
+                        interval,
+                        "" if reading.n is None else f"{reading.n:,}",
+                        "" if reading.chance is None else f"{reading.chance:.3g}",
+                        "" if best is None else f"{best['model']} {words(best['value'])}",
+                    )
+                )
+        columns = ("Task", "Measure", "Value", "95%", "n", "Chance", "Paper's best")
+        return as_text([Table(f"{self.suite.name}: {self.name}", columns, tuple(rows))])
 
     @property
     def _scores(self) -> list[Scores]:
