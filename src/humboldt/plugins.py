@@ -174,7 +174,8 @@ def attribute_of_file(place: str, fits: Callable[[Any], bool] | None = None, kin
         if not names:
             raise UsageError(f"{place}: the file has no {kind or 'names'}. Write FILE.py:NAME.")
         raise UsageError(
-            f"{place} names a file. Say which of its {kind or 'names'}: {', '.join(names)}. Write e.g. {path}:{names[0]}."
+            f"{place} names a file. Say which of its {kind or 'names'}: {', '.join(names)}. Write e.g. "
+            f"{path}:{names[0]}."
         )
     module = load_file(Path(path), place)
     if not hasattr(module, name):
@@ -190,9 +191,7 @@ def is_task(value: Any) -> bool:
 def is_model(value: Any) -> bool:
     """Whether a value may be a model: a class or function that makes networks, a class of settings, or a function that
     predicts."""
-    if isinstance(value, type):
-        return makes_networks(value) or hasattr(value, "build") or callable(getattr(value, "__call__", None))
-    return callable(value)
+    return callable(value) and not is_task(value)
 
 
 def _public(module: ModuleType) -> dict[str, Any]:

@@ -14,8 +14,8 @@ class TestMyGRU(ModelContract):
     on = "chomsky/parity_check"
 ```
 
-pytest collects the inherited methods as tests. They raise an `AssertionError` with the finding and its advice. The checks
-are those of `humboldt check`.
+pytest collects the inherited methods as tests. They raise an `AssertionError` with the finding and its advice. The
+checks are those of `humboldt check`.
 """
 
 from collections.abc import Callable, Mapping

@@ -26,7 +26,10 @@ class Mine(nn.Module):
         states = self.gru(self.embedding(tokens))[0]
         return self.readout(states)
 """
-READS_BOTH_WAYS = ("hidden_size, hidden_size, batch_first=True", "hidden_size, hidden_size // 2, 1, True, True, 0, True")
+READS_BOTH_WAYS = (
+    "hidden_size, hidden_size, batch_first=True",
+    "hidden_size, hidden_size // 2, 1, True, True, 0, True",
+)
 # The file above with one text replaced by another, the task, and what the user reads.
 FAULTS: dict[str, tuple[str, str, str, str]] = {
     "detached": ("self.readout(states)", "self.readout(states).detach()", "chomsky", "no parameter gets a gradient"),
@@ -41,7 +44,12 @@ FAULTS: dict[str, tuple[str, str, str, str]] = {
     "no default": ("hidden_size=8", "hidden_size", "chomsky", "its parameter 'hidden_size' has no default"),
     "padding": ("(states)", "(states + states.mean(1, keepdim=True))", "chomsky", "of padding after a row of length"),
     "reads ahead": (*READS_BOTH_WAYS, "bliss", "a later symbol changes answers"),
-    "time first": ("(states)", "(states).transpose(0, 1)", "chomsky", "Batch and time are swapped: use batch_first=True"),
+    "time first": (
+        "(states)",
+        "(states).transpose(0, 1)",
+        "chomsky",
+        "Batch and time are swapped: use batch_first=True",
+    ),
     "a pair": ("[0]\n        return self.readout(states)", "\n        return states", "chomsky", "returned a tuple"),
     "one answer": ("(states)", "(states)[:, -1]", "chomsky", "It answers once for each string"),
     "wrong outputs": ("hidden_size, output_size)", "hidden_size, 7)", "chomsky", "The last layer has 7 outputs"),

@@ -1,4 +1,4 @@
-"""The checks of a task: ours pass, and a task with a fault is named before anything is trained, by `check` and by `run`."""
+"""The checks of a task: ours pass, and a fault is named before anything is trained, by `check` and by `run`."""
 
 import json
 import sys

@@ -112,5 +112,5 @@ def test_after_some_seconds_nothing_more_is_measured(clockwork: Clockwork, tmp_p
     assert [each.is_measured for each in found] == [True, False, False]
     assert found[1].seconds == pytest.approx(found[0].seconds)  # as many steps and members
     asked = len(clockwork.scored)
-    assert [each.is_measured for each in estimates.measured(study.suite, study.pending(), limit=0.0)][0]
+    assert next(estimates.measured(study.suite, study.pending(), limit=0.0)).is_measured
     assert len(clockwork.scored) == asked  # it is remembered

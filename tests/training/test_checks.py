@@ -95,5 +95,5 @@ def test_each_fault_is_found(answers: Callable[[Batch], np.ndarray], norm: float
         try_out("mine", Trial(answers, norm), sink)
         assert any(isinstance(event, Warned) for event in sink.events) == (checks == ["padding"])
     else:
-        with pytest.raises(RunError, match="^mine: "):
+        with pytest.raises(RunError, match=r"^mine: "):
             try_out("mine", Trial(answers, norm), sink)

@@ -335,6 +335,9 @@ def test_a_member_that_diverges_is_told_with_step_loss_and_way_out(tmp_path: Pat
     messages = [event.message for event in sink.events if isinstance(event, Warned)]
     assert len(messages) == (2 if group_size == 1 else 1)  # one for each call
     told = " ".join(messages)
-    assert "seed 1 with learning rate 0.03 at step 57 (loss " in told and "seed 2 with learning rate 0.03 at step 0" in told
+    assert (
+        "seed 1 with learning rate 0.03 at step 57 (loss " in told
+        and "seed 2 with learning rate 0.03 at step 0" in told
+    )
     assert "Try --set learning_rates=0.01 or --set gradient_clip=1." in told
     assert "seed 3" not in told

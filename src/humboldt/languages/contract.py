@@ -121,7 +121,9 @@ def alphabet(task: AbstractTask) -> Finding:
                         f"the sampler drew the id {string[wrong[0]]} at position {wrong[0]} of {_article(kind)} of "
                         f"{len(string)} symbols. The {kind} alphabet has {size} symbols, with the ids 0 to {size - 1}"
                     )
-                    return Finding("alphabet", False, text, "Draw ids of the alphabet, or add the missing symbols to it.")
+                    return Finding(
+                        "alphabet", False, text, "Draw ids of the alphabet, or add the missing symbols to it."
+                    )
         num_strings += len(drawn.sources)
     text = f"{num_strings} strings, all of symbols of the alphabets" if num_strings else NOTHING_DRAWN
     return Finding("alphabet", True, text)
@@ -193,7 +195,9 @@ def oracle(task: AbstractTask) -> Finding:
         return Finding("oracle", False, text, "Correct the one that is wrong; the examples worked by hand decide.")
     if is_random and len(answers) == 1:
         text = f"the answer to all {total} strings is {_shown(list(answers.pop()))}"
-        return Finding("oracle", False, text, "A task needs at least two answers: a model that never reads would solve it.")
+        return Finding(
+            "oracle", False, text, "A task needs at least two answers: a model that never reads would solve it."
+        )
     return Finding("oracle", True, f"agrees with the sampler on {total} strings" if total else NOTHING_DRAWN)
 
 

@@ -57,7 +57,7 @@ class Pairs:
         )
 
     def check(self, count: int) -> None:
-        """Raises a `ValueError` if these are not `count` pairs of one length of input, with arrays that fit together."""
+        """Raises a `ValueError` unless these are `count` pairs of one length of input, in arrays that fit together."""
         for name in ("inputs", "targets"):
             if getattr(self, name).ndim != 2:
                 raise ValueError(f"{name} have shape {getattr(self, name).shape}, and need two axes: string, position")

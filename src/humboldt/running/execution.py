@@ -191,8 +191,8 @@ def _at_chance(experiment: Experiment, job: Job, chance: float, rows: Sequence[T
     recipe = job.recipe
     rates = ", ".join(f"{rate:g}" for rate in sorted({member.learning_rate for member in job.members}))
     return (
-        f"{experiment.name}: nothing was learned. Accuracy on training strings was {100 * max(last):.1f} at the end, and "
-        f"chance is {100 * chance:.1f}. Recipe: {recipe.optimiser}, learning rate {rates}, {recipe.steps:,} steps, "
+        f"{experiment.name}: nothing was learned. Accuracy on training strings was {100 * max(last):.1f} at the end, "
+        f"and chance is {100 * chance:.1f}. Recipe: {recipe.optimiser}, learning rate {rates}, {recipe.steps:,} steps, "
         f"batches of {job.problem.batch_size}. Try more steps or another learning rate (`humboldt list settings "
         f"{experiment.training.suite}`)."
     )

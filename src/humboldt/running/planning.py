@@ -160,8 +160,8 @@ def _measured_lines(study: Study, pending: Sequence[Experiment], lines: Sequence
             _say(_continued(f", {roughly} {duration(estimate.seconds)}", column()))
         if num_measured < len(lines):
             _say(
-                f"Measured: {num_measured:,} of {len(lines):,}, within {duration(estimates_module.MEASURING_SECONDS)}. The "
-                "times of the others are extrapolated from these."
+                f"Measured: {num_measured:,} of {len(lines):,}, within "
+                f"{duration(estimates_module.MEASURING_SECONDS)}. The times of the others are extrapolated from these."
             )
         return seconds
     except MissingExtra as error:

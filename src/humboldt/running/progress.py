@@ -218,7 +218,8 @@ class _Live:
         left = f"{duration((event.total - event.done) / rate)} left" if rate and event.done < event.total else ""
         self._bars.update(
             self._tasks[name],
-            description=f"{name} · {event.phase}" + ("" if self._is_wide or not event.remark else f"\n  {event.remark}"),
+            description=f"{name} · {event.phase}"
+            + ("" if self._is_wide or not event.remark else f"\n  {event.remark}"),
             completed=event.done,
             total=event.total or None,  # a moving bar if the end is not known
             numbers=f"{event.done:,}/{event.total:,} {pace.words(event.done)}".rstrip() if event.total else "",

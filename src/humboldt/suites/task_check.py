@@ -90,8 +90,8 @@ def failed(report: TaskCheck, entry: Entry[type[AbstractTask]]) -> UsageError:
     path = Path(entry.origin)
     again = f" Then:\n  humboldt check task {path.name}:{entry.value.__name__}" if path.is_file() else ""
     return UsageError(
-        f"The task {report.task} failed {counted(len(wrong), 'check')}, so nothing was trained on it.\n{listed(wrong)}\n"
-        f"Fix it in {entry.origin}.{again}"
+        f"The task {report.task} failed {counted(len(wrong), 'check')}, so nothing was trained on it.\n"
+        f"{listed(wrong)}\nFix it in {entry.origin}.{again}"
     )
 
 

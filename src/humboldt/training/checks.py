@@ -77,7 +77,9 @@ def gradient(trial: AbstractTrial, batch: Batch) -> Finding:
     return Finding(
         "gradient",
         norm != 0,  # not finite: `long_strings` reports it, and so does training
-        f"a norm of {norm:.3g} on rows of training" if norm else "no parameter gets a gradient: nothing would be learned",
+        f"a norm of {norm:.3g} on rows of training"
+        if norm
+        else "no parameter gets a gradient: nothing would be learned",
         "Return logits that are computed from the parameters, without `detach`, `torch.no_grad`, `.data` or "
         "`stop_gradient`, and leave `requires_grad` on.",
     )

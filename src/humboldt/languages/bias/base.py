@@ -150,8 +150,8 @@ class AbstractBiasTask(AbstractTask):
         for rule, source, target in self.rule_examples:
             if (given := self.output(rule, source)) != as_symbols(target):
                 raise UsageError(
-                    f"The rule {rule!r} gives {_show(given)} for {source!r}, and `rule_examples` has {target!r}. Correct "
-                    "the one that is wrong."
+                    f"The rule {rule!r} gives {_show(given)} for {source!r}, and `rule_examples` has {target!r}. "
+                    "Correct the one that is wrong."
                 )
         for left, right in combinations(self.rules, 2):
             if self._holdout_pairs[left] == self._holdout_pairs[right]:
