@@ -38,6 +38,7 @@ ALLOWED: dict[str, set[str]] = {
     "inspecting": {*BASE, "languages", "models", "plugins", "report", "storage", "suites", "training"},
     "outside": {*BASE, "languages", "measures", "plugins", "report", "storage", "suites", "training"},
     "running": {*BASE, "models", "plugins", "references", "report", "storage", "suites", "training"},
+    "testing": {"core", "errors", "languages", "models", "outside", "plugins"},
     "page": {*BASE, "inspecting", "measures", "report", "storage", "suites"},
     "commands": {
         *BASE,

@@ -25,7 +25,7 @@ from humboldt.commands.score import score
 from humboldt.commands.show import show
 from humboldt.errors import HumboldtError, Interrupted, NotAnException, RunError, contained, named_paths
 from humboldt.plugins import load_installed
-from humboldt.report.words import printable
+from humboldt.report.words import printable, wrapped
 
 app = typer.Typer(
     help="Does a sequence model make infinite use of finite means? Five published benchmarks, one command.",
@@ -78,7 +78,8 @@ def main() -> None:
     try:
         app(standalone_mode=True)
     except HumboldtError as error:
-        print(printable(f"Error: {error}" if not isinstance(error, Interrupted) else str(error)), file=sys.stderr)
+        text = printable(f"Error: {error}" if not isinstance(error, Interrupted) else str(error))
+        print(wrapped(text, sys.stderr), file=sys.stderr)
         sys.stderr.flush()
         sys.exit(error.exit_code)
     except KeyboardInterrupt:

@@ -18,6 +18,10 @@ class UsageError(HumboldtError):
     exit_code = 2
 
 
+class OtherStrings(UsageError):
+    """A file of predictions is not about the strings that are scored."""
+
+
 class RunError(HumboldtError):
     """The request was right, but the run failed."""
 

@@ -22,6 +22,7 @@ from humboldt.languages import AbstractTask, tasks
 
 V = TypeVar("V")
 GROUP = "humboldt"
+NETWORKS = ("torch", "equinox")  # packages of which classes of networks are derived
 LOADED: list[Path] = []  # files that users have named, in order
 _UNCHECKED: list[tuple[str, type[AbstractTask]]] = []  # registered tasks that are not yet checked against their suites
 _LOADING: list[Path] = []  # files that are being imported
@@ -46,9 +47,12 @@ def register(name: str, *, version: int | None = None) -> Callable[[V], V]:
 
 
 def makes_networks(value: Any) -> bool:
-    """Whether a value is a class or function that makes a network of given sizes; see `humboldt.models.own`."""
+    """Whether a value is a class or function that makes a network; see `humboldt.models.own`. A class of networks is
+    one, even if it does not take the sizes that it should."""
     if hasattr(value, "build") or not callable(value):
         return False
+    if isinstance(value, type) and any(base.__module__.split(".")[0] in NETWORKS for base in value.__mro__):
+        return True
     return {"input_size", "output_size"} <= set(inspect.signature(value).parameters)
 
 
@@ -156,16 +160,45 @@ def load_file(path: Path, option: str) -> ModuleType:
         raise UsageError(f"{option}: {type(error).__name__}: {error}. Correct the file and try again.") from error
 
 
-def attribute_of_file(place: str) -> Any:
-    """Imports the file of `my_file.py:name` and returns the attribute."""
+def attribute_of_file(place: str, fits: Callable[[Any], bool] | None = None, kind: str = "") -> Any:
+    """Imports the file of `my_file.py:name` and returns the attribute.
+
+    Without a name, the error lists the attributes that `fits` accepts, which are called `kind`.
+    """
     path, colon, name = place.rpartition(":")
     if not colon or not name:
-        raise UsageError(f"{place!r} is not of the form FILE.py:NAME. Write e.g. my_file.py:predict.")
+        if not place.removesuffix(":").endswith(".py"):
+            raise UsageError(f"{place!r} is not of the form FILE.py:NAME. Write e.g. my_file.py:predict.")
+        path = place.removesuffix(":")
+        names = [name for name, value in _public(load_file(Path(path), place)).items() if fits is None or fits(value)]
+        if not names:
+            raise UsageError(f"{place}: the file has no {kind or 'names'}. Write FILE.py:NAME.")
+        raise UsageError(
+            f"{place} names a file. Say which of its {kind or 'names'}: {', '.join(names)}. Write e.g. "
+            f"{path}:{names[0]}."
+        )
     module = load_file(Path(path), place)
     if not hasattr(module, name):
-        public = [each for each in vars(module) if not each.startswith("_")]
-        raise unknown_name(f"attribute of {path}", name, public)
+        raise unknown_name(f"attribute of {path}", name, _public(module))
     return getattr(module, name)
+
+
+def is_task(value: Any) -> bool:
+    """Whether a value is a class of a task, and not only a base class."""
+    return isinstance(value, type) and issubclass(value, AbstractTask) and not inspect.isabstract(value)
+
+
+def is_model(value: Any) -> bool:
+    """Whether a value may be a model: a class or function that makes networks, a class of settings, or a function that
+    predicts."""
+    return callable(value) and not is_task(value)
+
+
+def _public(module: ModuleType) -> dict[str, Any]:
+    """Returns what a file itself defines, by name; all public names if it defines none."""
+    named = {name: value for name, value in vars(module).items() if not name.startswith("_")}
+    own = {name: value for name, value in named.items() if getattr(value, "__module__", None) == module.__name__}
+    return own or named
 
 
 @cache

@@ -94,7 +94,7 @@ class Registry(Generic[T]):
                 )
             if self._check is not None and not _module_name(value).startswith("humboldt."):
                 self._check(name, cast(T, value))
-            known = version if version is not None else _source_hash(origin)
+            known = version if version is not None else source_hash(origin)
             self._entries[name] = Entry(name, known, cast(T, value), origin)  # the decorated class keeps its own type
             return value
 
@@ -107,6 +107,10 @@ class Registry(Generic[T]):
     def names(self, prefix: str = "") -> list[str]:
         """Returns all names that start with `prefix`, sorted. Does not import the entries."""
         return sorted(name for name in {*self._files, *self._entries} if name.startswith(prefix))
+
+    def registered(self) -> dict[str, T]:
+        """Returns the values that are registered so far, by name. Imports nothing."""
+        return {name: entry.value for name, entry in self._entries.items()}
 
     def entry(self, name: str) -> Entry[T]:
         """Returns the entry of a name; raises an error with the nearest known names if there is none."""
@@ -173,7 +177,8 @@ def origin_of(value: Any) -> str:
         return f"`{definition.__module__}`"
 
 
-def _source_hash(origin: str) -> str:
+def source_hash(origin: str) -> str:
+    """Returns the hash of a source file, or of all files of its package."""
     path = Path(origin).resolve()
     if not path.is_file():
         raise UsageError(

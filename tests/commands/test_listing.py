@@ -73,3 +73,18 @@ def test_values_are_those_that_a_model_is_trained_with(name: str, tmp_path: Path
             if key in ("model", "task") or key in contender.sweep or follows or key not in values:
                 continue
             assert values[key] == listing._typed(value), (model, key)
+
+
+def test_a_suite_lists_its_tasks(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    from humboldt import cli
+
+    def listed(*arguments: str) -> tuple[str, str]:
+        monkeypatch.setattr(sys, "argv", ["humboldt", "list", *arguments])
+        with pytest.raises(SystemExit):
+            cli.main()
+        captured = capsys.readouterr()
+        return captured.out, captured.err
+
+    assert listed("chomsky") == listed("tasks", "chomsky") != ("", "")
+    assert "No list named 'chomski'. Did you mean 'chomsky'?" in listed("chomski")[1]
+    assert "No list named 'task'. Did you mean 'tasks'" in listed("task")[1]

@@ -232,3 +232,26 @@ def test_bliss_says_how_far_a_file_goes(capsys, monkeypatch, tmp_path: Path):
     )
     assert "line 3: the prediction has shape" in refused(lambda r: r[2]["prediction"].pop())
     assert "another distribution" in refused(lambda r: r[3]["prediction"].__setitem__(1, [0, 1, 0]))
+
+
+def test_a_table_on_a_terminal_and_json_elsewhere(capsys, monkeypatch, tmp_path: Path):
+    mine = write(tmp_path / "mine.tsv", "swap repeat A B\tB B A A\tB B A A", "append swap A B , C D\tB A C D\tA")
+    arguments = "pcfg_set", "systematicity", mine
+    as_json = score(capsys, monkeypatch, *arguments)[1]
+    assert json.loads(as_json)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert score(capsys, monkeypatch, *arguments, "--json")[1] == as_json
+    code, out, _ = score(capsys, monkeypatch, *arguments)
+    assert code == 0 and "{" not in out
+    (line,) = [line for line in out.splitlines() if "sequence_accuracy" in line]
+    assert line.split()[2:3] == ["0.500"] and line.endswith("Transformer 0.72") and len(line) <= 100
+    assert len(out.splitlines()) < 15 < len(as_json.splitlines())
+
+
+def test_strings_of_another_preset_name_the_likely_cause(capsys, monkeypatch, tmp_path: Path):
+    test = ("--set", "num_test_lengths=1", "--set", "strings_per_length=1")
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps({"input": "a b", "prediction": "a"}) + "\n")
+    for preset, other in (("quick", "paper"), ("paper", "quick")):
+        code, _, err = score(capsys, monkeypatch, "chomsky", "parity_check", path, "--preset", preset, *test)
+        assert code == 2 and f"test strings of the preset {preset}" in err and f"score it with --preset {other}" in err

@@ -91,7 +91,8 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     code, out, _ = run(f"{tmp_path}/mine.py:bad", *on)
     assert code == 1 and "FAILED  length of answers" in out
     assert "Did you mean 'good'" in run(f"{tmp_path}/mine.py:goood", *on)[2]
-    assert "e.g. my_file.py:predict" in run(f"{tmp_path}/mine.py", *on)[2]
+    assert "Say which of its models: good, bad. Write e.g." in run(f"{tmp_path}/mine.py", *on)[2]
+    assert "e.g. my_file.py:predict" in run("mine", *on)[2]
     assert "--on chomsky/parity_check" in run(f"{tmp_path}/mine.py:good")[2]
 
 

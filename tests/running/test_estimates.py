@@ -49,7 +49,7 @@ def test_a_few_rows_are_asked(clockwork: Clockwork, tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(ClockworkPredictor, "correct", noting)
     study = plan(tmp_path, tasks=("parity_check",))
-    assert next(study.estimate(study.pending())) >= 1.0
+    assert next(study.estimate(study.pending())).seconds >= 1.0
     assert asked == [PROBED_ROWS, PROBED_ROWS]  # to compile, and for the time
 
 
@@ -73,13 +73,13 @@ def test_of_members_that_take_turns_a_few_are_measured(
 ):
     study = plan(tmp_path, tasks=("parity_check",), seeds=100)
     together = list(study.estimate(study.pending()))
-    assert set(clockwork.scored) == {100} and together[0] == pytest.approx(1.0, abs=0.5)
+    assert set(clockwork.scored) == {100} and together[0].seconds == pytest.approx(1.0, abs=0.5)
     clockwork.scored.clear()
     monkeypatch.setattr(clockwork, "takes_turns", lambda: True)
     study = plan(tmp_path, tasks=("parity_check",), seeds=100, steps=21)
     (in_turn,) = study.estimate(study.pending())
     assert set(clockwork.scored) == {estimates.MOST_MEASURED}
-    assert in_turn == pytest.approx(100 / estimates.MOST_MEASURED, abs=0.5)
+    assert in_turn.seconds == pytest.approx(100 / estimates.MOST_MEASURED, abs=0.5)
 
 
 def test_measured_members_are_spread_over_all():
@@ -95,7 +95,7 @@ def test_a_damaged_memory_is_ignored(content: str, clockwork: Clockwork, tmp_pat
     nothing_remembered.write_text(content)
     study = plan(tmp_path)
     assert len(list(study.estimate(study.pending()))) == 2
-    assert len(estimates._read()) == 2
+    assert len(estimates._CACHE.read()) == 2
 
 
 def test_a_home_that_cannot_be_written_is_no_obstacle(
@@ -104,3 +104,13 @@ def test_a_home_that_cannot_be_written_is_no_obstacle(
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null/cache")
     study = plan(tmp_path)
     assert len(list(study.estimate(study.pending()))) == 2
+
+
+def test_after_some_seconds_nothing_more_is_measured(clockwork: Clockwork, tmp_path: Path):
+    study = plan(tmp_path, tasks=("parity_check", "even_pairs", "cycle_navigation"), seeds=2)
+    found = list(estimates.measured(study.suite, study.pending(), limit=0.0))
+    assert [each.is_measured for each in found] == [True, False, False]
+    assert found[1].seconds == pytest.approx(found[0].seconds)  # as many steps and members
+    asked = len(clockwork.scored)
+    assert next(estimates.measured(study.suite, study.pending(), limit=0.0)).is_measured
+    assert len(clockwork.scored) == asked  # it is remembered

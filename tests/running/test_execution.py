@@ -176,3 +176,25 @@ def test_who_may_be_forgotten_numbers_checkpoints_and_whoever_goes_on_does_too(c
     assert [path.name for path in first.checkpoints.glob("*.ckpt")] == ["done-000000001-attempt-0001.ckpt"]
     *_, _ = execute(planned(1), here, Recording())
     assert checkpoints.last_attempt(first.checkpoints) == 2 and clockwork.trained == [1]
+
+
+@pytest.mark.parametrize(("accuracy", "is_told"), [((0.4, 0.52, 0.5, 0.51), True), ((0.5, 0.5, 0.6, 0.9), False)])
+def test_members_that_learned_nothing_are_told_with_the_recipe(
+    clockwork: Clockwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, accuracy: tuple[float, ...], is_told: bool
+):
+    train = clockwork.train
+
+    def with_curves(*arguments):
+        trained = train(*arguments)
+        curve = {"training": {"accuracy": [*accuracy, None]}}
+        trained.outcomes = tuple(replace(outcome, detail=curve) for outcome in trained.outcomes)
+        return trained
+
+    monkeypatch.setattr(clockwork, "train", with_curves)
+    sink = Recording()
+    run(planned(2, learning_rates=(1e-3, 3e-3)), tmp_path, sink)
+    assert bool(sink.warnings) == is_told
+    if is_told:
+        (warning,) = sink.warnings
+        assert "parity_check · rnn: nothing was learned. Accuracy on training strings was 51.0 at the end" in warning
+        assert "chance is 50.0. Recipe: adam, learning rate 0.001, 0.003, " in warning

@@ -124,8 +124,11 @@ def test_a_failing_experiment_is_recorded_and_the_others_go_on(clockwork: Clockw
     clockwork.on_train = fail
     study = plan(tmp_path, seeds=1, tasks=("even_pairs", "parity_check"))
     sink = Recording()
-    with pytest.raises(RunError, match=r"1 of 2 experiments failed: even_pairs · rnn: ZeroDivisionError: oh dear"):
+    with pytest.raises(
+        RunError, match=r"1 of 2 experiments failed: even_pairs · rnn: ZeroDivisionError: oh dear"
+    ) as failed:
         run(study, sink)
+    assert str(failed.value).endswith(f"For the traceback:\n  humboldt show {tmp_path} --failures")
     assert states(study) == {"even_pairs": [State.FAILED], "parity_check": [State.FINISHED]}
     assert any("Continuing with the other experiments" in warning for warning in sink.warnings)
     assert [experiment.training.task for experiment in study.pending()] == ["even_pairs"]
@@ -295,11 +298,11 @@ def test_what_cannot_be_measured_for_lack_of_memory_is_run_nevertheless(
 
 def test_an_estimate_counts_training_and_scoring(clockwork: Clockwork, tmp_path: Path):
     study = plan(tmp_path)
-    (seconds,) = study.estimate(study.pending())
-    assert seconds >= 1.0
+    (estimate,) = study.estimate(study.pending())
+    assert estimate.seconds >= 1.0
     run(study, keep="all")
     (again,) = study.estimate(plan(tmp_path, strings_per_length=20).pending())
-    assert again < 1.0  # nobody is trained
+    assert again.seconds < 1.0  # nobody is trained
 
 
 @pytest.mark.parametrize(

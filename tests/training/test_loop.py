@@ -12,10 +12,10 @@ import pytest
 from suite_support import Recording
 from training_support import Parity
 
-from humboldt.core.events import Progress
+from humboldt.core.events import Progress, Warned
 from humboldt.errors import Interrupted
 from humboldt.storage.checkpoints import Checkpoints
-from humboldt.training.base import Milestone, Recipe
+from humboldt.training.base import MemberRecipe, Milestone, Recipe
 from humboldt.training.loop import AbstractStepper, Loop, Losses, Weights
 from humboldt.training.spans import Call, History
 
@@ -325,3 +325,19 @@ def test_a_checkpoint_that_does_not_fit_is_reported_and_not_used(change: Any, me
     assert_same(again, trained(again, tmp_path / "part", sink), whole, history)
     assert len(sink.warnings) == 1 and message in sink.warnings[0] and again.checked == 1
     assert sink.warnings[0].startswith("A checkpoint is of another model or version: ")
+
+
+@pytest.mark.parametrize("group_size", [1, MEMBERS])
+def test_a_member_that_diverges_is_told_with_step_loss_and_way_out(tmp_path: Path, group_size: int):
+    stepper, sink = Clockwork(group_size=group_size, diverging={1: 57, 2: 0}), Recording()
+    stepper.members = [MemberRecipe(seed, 0.03) for seed in range(MEMBERS)]
+    Loop(stepper, Recipe(steps=100, gradient_clip=None), Parity(milestones=())).run(Checkpoints(tmp_path, 1e9), sink)
+    messages = [event.message for event in sink.events if isinstance(event, Warned)]
+    assert len(messages) == (2 if group_size == 1 else 1)  # one for each call
+    told = " ".join(messages)
+    assert (
+        "seed 1 with learning rate 0.03 at step 57 (loss " in told
+        and "seed 2 with learning rate 0.03 at step 0" in told
+    )
+    assert "Try --set learning_rates=0.01 or --set gradient_clip=1." in told
+    assert "seed 3" not in told

@@ -1,4 +1,4 @@
-"""`humboldt check`: checks examples from outside against our definitions, or whether a model can be scored."""
+"""`humboldt check`: checks a task or a model from outside, or examples from outside against our definitions."""
 
 import json
 from pathlib import Path
@@ -8,18 +8,24 @@ import typer
 
 from humboldt.commands.options import AsRecords, Plugins, Settings
 from humboldt.errors import UsageError
+from humboldt.languages import tasks
+from humboldt.languages.contract import TaskCheck, check_task
 from humboldt.models.own import register_reference
 from humboldt.outside.model_check import ModelCheck, check_model, check_network
-from humboldt.plugins import attribute_of_file, load_files, makes_networks
+from humboldt.plugins import attribute_of_file, is_model, is_task, load_files, makes_networks
 from humboldt.settings import parse_assignments
-from humboldt.suites import suites
+from humboldt.suites import plans, suites
 from humboldt.suites.capabilities import OffersCheck
 from humboldt.suites.conformance import Report
+from humboldt.suites.experiments import Request
+from humboldt.suites.task_check import check_experiment
 
 
 def check(
-    suite: Annotated[str, typer.Argument(help="The suite, e.g. chomsky; or the word model.")],
-    task: Annotated[str, typer.Argument(help="The task, e.g. parity_check; of a model, FILE.py:NAME.")],
+    suite: Annotated[str, typer.Argument(help="The suite, e.g. chomsky; or the word task or model.")],
+    task: Annotated[
+        str, typer.Argument(help="The task, e.g. parity_check; after the word task or model, FILE.py:NAME.")
+    ],
     file: Annotated[
         Path | None, typer.Argument(help='Examples from outside: JSON lines {"input": ..., "target": ...}.')
     ] = None,
@@ -31,12 +37,16 @@ def check(
     as_records: AsRecords = False,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """Check examples of a task from outside, or a model.
+    """Check a task or a model from outside, or examples of a task.
 
-    Do the examples agree with our definition? Can the model be scored? Exit 1 if not.
+    Does the task agree with its oracle? Can the model be trained or scored? Do the examples agree with our definition?
+    Exit 1 if not.
     """
     load_files(plugin)
-    if suite == "model":
+    if suite == "task":
+        report = _checked_task(task, preset, parse_assignments(set_))
+        passed = report.passed
+    elif suite == "model":
         report, passed = _checked_model(task, on, preset, parse_assignments(set_))
     else:
         report, passed = _checked_examples(suite, task, file, parse_assignments(set_))
@@ -45,11 +55,30 @@ def check(
         raise typer.Exit(1)
 
 
+def _checked_task(place: str, preset: str, changes: dict[str, str]) -> TaskCheck:
+    """Checks a task, given as FILE.py:CLASS or by its registered name, SUITE/TASK."""
+    name = place
+    if ".py" in place:
+        task = attribute_of_file(place, is_task, "tasks")
+        if not is_task(task):
+            raise UsageError(f"{place} is not a task: a task is a class that derives from AbstractTask.")
+        name = next((name for name, known in tasks.registered().items() if known is task), place)
+    if name == place and name not in tasks:
+        if ".py" not in place:
+            raise UsageError(
+                f"There is no task {place!r}. Give FILE.py:CLASS, or SUITE/TASK and the file with --plugin."
+            )
+        return check_task(place, attribute_of_file(place)(**changes))
+    suite, _, task_name = name.partition("/")
+    (experiment, *_) = plans.plan(suites.get(suite), Request((task_name,), (), preset, 1, changes))
+    return check_experiment(suites.get(suite), experiment)
+
+
 def _checked_model(place: str, on: str | None, preset: str, changes: dict[str, str]) -> tuple[ModelCheck, bool]:
     suite, slash, task = (on or "").partition("/")
     if not slash:
         raise UsageError(f"--on {on}: say what the model is for, as SUITE/TASK, e.g. --on chomsky/parity_check.")
-    model = attribute_of_file(place)
+    model = attribute_of_file(place, is_model, "models")
     if makes_networks(model):
         name = register_reference(place)
         report = check_network(name, suite, task, preset=preset, settings=changes)

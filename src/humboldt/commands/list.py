@@ -7,7 +7,7 @@ import typer
 
 from humboldt.commands import listing
 from humboldt.commands.options import AsRecords, Plugins
-from humboldt.errors import UsageError
+from humboldt.errors import UsageError, unknown_name
 from humboldt.plugins import load_files
 from humboldt.report.tables import as_json
 from humboldt.suites import suites
@@ -23,7 +23,9 @@ class Listing(StrEnum):
 
 
 def list_(
-    what: Annotated[Listing, typer.Argument(help="suites, tasks, models or settings.")] = Listing.SUITES,
+    what: Annotated[
+        str, typer.Argument(help="suites, tasks, models or settings; or a suite, for its tasks.")
+    ] = Listing.SUITES.value,
     suite: Annotated[str | None, typer.Argument(help="Only this suite.")] = None,
     task: Annotated[str | None, typer.Option(help="With settings: those of this task.")] = None,
     model: Annotated[str | None, typer.Option(help="With settings: those of this model.")] = None,
@@ -32,11 +34,15 @@ def list_(
 ) -> None:
     """List suites, tasks, models or the settings of a suite."""
     load_files(plugin)
+    if what in suites and suite is None:
+        what, suite = Listing.TASKS.value, what
+    if what not in list(Listing):
+        raise unknown_name("list", what, [*(each.value for each in Listing), *suites.names()])
     if suite is not None:
         suites.get(suite)
-    if (task is not None or model is not None) and what is not Listing.SETTINGS:
+    if (task is not None or model is not None) and what != Listing.SETTINGS:
         raise UsageError("--task and --model choose among settings. Write e.g. `humboldt list settings chomsky`.")
-    if what is Listing.SETTINGS:
+    if what == Listing.SETTINGS:
         records = listing.list_settings(listing.needed_suite(suite), task, model)
     else:
         records = {"suites": listing.list_suites, "tasks": listing.list_tasks, "models": listing.list_models}[what]()

@@ -175,7 +175,7 @@ def resumable() -> Iterator[None]:
         is_saved = isinstance(error, Interrupted) and not isinstance(error, Abandoned)
         state = "everything so far is saved" if is_saved else UNSAVED
         again = shlex.join(["humboldt", *sys.argv[1:]])
-        raise Interrupted(f"Stopped; {state}. To resume, run: {again}") from None
+        raise Interrupted(f"Stopped; {state}. To resume, run:\n  {again}") from None
 
 
 def _print_saved(study: Study) -> None:

@@ -1,6 +1,7 @@
 """`humboldt score`: scores files of predictions, without any framework."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 from humboldt.commands.options import Plugins, Settings, folder
 from humboldt.outside.scoring import score as score_model
 from humboldt.plugins import load_files
+from humboldt.report.words import printable
 from humboldt.settings import parse_assignments
 
 
@@ -30,9 +32,12 @@ def score(
         Path | None,
         typer.Option(help="A folder with results; the scores are added to it.", parser=folder, metavar="DIR"),
     ] = None,
+    as_records: Annotated[
+        bool, typer.Option("--json", help="Print JSON on a terminal, too. Into a pipe or a file it is always JSON.")
+    ] = False,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """Score files of predictions; print JSON."""
+    """Score files of predictions; print a short table, or JSON into a pipe."""
     load_files(plugin)
     card = score_model(
         suite,
@@ -46,4 +51,8 @@ def score(
         split=split,
         out=out,
     )
-    print(json.dumps(card.to_dict(), ensure_ascii=False, indent=1))
+    if as_records or not sys.stdout.isatty():
+        print(json.dumps(card.to_dict(), ensure_ascii=False, indent=1))
+    else:
+        print(printable(card.short()))
+        print("Everything, with lengths and members: the same command with --json.", file=sys.stderr)

@@ -54,4 +54,11 @@ class Alphabet:
 
     def decode(self, ids: Sequence[int] | np.ndarray) -> list[str]:
         """Returns the symbols of ids."""
-        return [self.symbols[i] for i in ids]
+        try:
+            return [self.symbols[i] for i in ids]
+        except IndexError:
+            position = next(i for i, number in enumerate(ids) if number >= len(self.symbols))
+            raise UsageError(
+                f"The id {ids[position]} at position {position} is not in the alphabet: its {len(self.symbols)} "
+                f"symbols have the ids 0 to {len(self.symbols) - 1}. Draw only these; `humboldt check task` finds such errors."
+            ) from None

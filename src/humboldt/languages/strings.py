@@ -1,4 +1,4 @@
-"""`Pairs`: pairs of strings as padded arrays."""
+"""`Pairs`: pairs of strings as padded arrays. `Drawn`: strings of a sampler, for the checks of a task."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -56,6 +56,22 @@ class Pairs:
             padded("inputs"), joined("input_lengths"), padded("targets"), joined("target_lengths"), joined("slots")
         )
 
+    def check(self, count: int) -> None:
+        """Raises a `ValueError` unless these are `count` pairs of one length of input, in arrays that fit together."""
+        for name in ("inputs", "targets"):
+            if getattr(self, name).ndim != 2:
+                raise ValueError(f"{name} have shape {getattr(self, name).shape}, and need two axes: string, position")
+        for name in ("inputs", "targets", "input_lengths", "target_lengths", "slots"):
+            if len(getattr(self, name)) != count:
+                raise ValueError(f"{count} strings were asked for, and {name} are of {len(getattr(self, name))}")
+        if (self.input_lengths > self.inputs.shape[1]).any() or (self.target_lengths > self.targets.shape[1]).any():
+            raise ValueError("a string is longer than the array that holds it")
+        if len(set(self.slots.tolist())) > 1:
+            raise ValueError(
+                f"strings of one length have {self.slots.min()} to {self.slots.max()} output symbols to predict. That "
+                "number may depend on the length of the input only; see `Pairs.slots`"
+            )
+
     def head(self, count: int) -> "Pairs":
         """Returns the first `count` pairs."""
         fields = (self.inputs, self.input_lengths, self.targets, self.target_lengths, self.slots)
@@ -69,3 +85,25 @@ class Pairs:
         rows = zip(self.inputs, self.input_lengths, self.targets, self.target_lengths, strict=True)
         for source, source_length, target, target_length in rows:
             yield inputs.decode(source[:source_length]), outputs.decode(target[:target_length])
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Strings as a training draws them, by which a task is checked.
+
+    - `sources`, `targets`: ids of each input and of its target.
+    - `length`: the number of symbols of every input; `None` if it varies.
+    - `is_random`: whether another seed gives other strings.
+    """
+
+    sources: Sequence[Sequence[int]]
+    targets: Sequence[Sequence[int]]
+    length: int | None = None
+    is_random: bool = True
+
+    @classmethod
+    def of_pairs(cls, pairs: Pairs, length: int) -> "Drawn":
+        """Returns pairs whose inputs should have `length` symbols."""
+        rows = zip(pairs.inputs, pairs.input_lengths, pairs.targets, pairs.target_lengths, strict=True)
+        both = [(source[:n].tolist(), target[:m].tolist()) for source, n, target, m in rows]
+        return cls([source for source, _ in both], [target for _, target in both], length)

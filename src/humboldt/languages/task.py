@@ -2,11 +2,12 @@
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from humboldt.core.problems import ProblemKind
 from humboldt.languages.alphabet import Alphabet
+from humboldt.languages.strings import Drawn
 from humboldt.registry import Registry
 
 
@@ -33,6 +34,15 @@ class AbstractTask(ABC):
     @abstractmethod
     def oracle(self, symbols: Sequence[str]) -> list[str]:
         """Returns the target of one input, computed in the slow and obvious way."""
+
+    def drawn_examples(self, seed: int) -> Iterator[Drawn]:
+        """Yields strings as a training draws them, by which `humboldt.languages.contract` checks the task. There are
+        none unless the base class of a suite's tasks draws them."""
+        del seed
+        return iter(())
+
+    def verify(self) -> None:  # noqa: B027  most tasks are only held to their oracle
+        """Raises an error unless the task has the properties that its suite relies on, beside a right oracle."""
 
 
 def _refusing_unknown_symbols(oracle: Callable[..., list[str]]) -> Callable[..., list[str]]:

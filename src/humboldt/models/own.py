@@ -14,7 +14,7 @@ parameter `problem` is given the kind (`sequence_to_sequence`), and may return a
 """
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -28,6 +28,10 @@ from humboldt.settings import setting, settings
 
 GIVEN = ("input_size", "output_size", "num_symbols", "key", "problem")  # by Humboldt, not by the user
 PLAIN = (bool, int, float, str)
+OTHER_NAMES = {  # that others give to the sizes, in the order of likelihood
+    "input_size": ("vocab_size", "num_tokens", "n_tokens", "ntoken", "num_embeddings", "vocab", "n_vocab", "input_dim"),
+    "output_size": ("num_classes", "n_classes", "num_labels", "out_features", "output_dim", "vocab_out", "n_out"),
+}
 
 modules: Registry[Any] = Registry("model")
 """PyTorch modules, as classes of settings."""
@@ -48,6 +52,18 @@ def register_reference(text: str) -> str:
         return text  # it was registered before, by a file in another folder
     name = f"{Path(path).name}:{attribute}"
     return register_model(name, attribute_of_file(text), origin=str(Path(path).resolve()))
+
+
+def known_name(text: str) -> str:
+    """Returns the name of a model that a user names: a registered one, or one in a file, which is registered.
+
+    A file without the name of a model in it is an error that lists those in it.
+    """
+    if text.removesuffix(":").endswith(".py"):
+        from humboldt.plugins import attribute_of_file, is_model
+
+        attribute_of_file(text, is_model, "models")
+    return register_reference(text) if is_reference(text) else text
 
 
 def register_model(name: str, thing: Any, *, version: int | None = None, origin: str | None = None) -> str:
@@ -108,6 +124,7 @@ def _as_settings(name: str, thing: Any) -> tuple[Registry[Any], type]:
     if isinstance(thing, type) and hasattr(thing, "build"):
         return models, thing
     parameters = inspect.signature(thing).parameters
+    _check_given(name, parameters)
     options, hints = {}, {}
     for parameter in parameters.values():
         if parameter.name in GIVEN or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -122,12 +139,6 @@ def _as_settings(name: str, thing: Any) -> tuple[Registry[Any], type]:
             )
         options[parameter.name] = setting(default, f"of {name}", "your own file", **_bounds(default))
         hints[parameter.name] = type(default)
-    missing = [given for given in GIVEN[:2] if given not in parameters]
-    if missing and not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        raise UsageError(
-            f"{name}: it has no parameter {' and no parameter '.join(missing)}. It is called with `input_size` (how "
-            "many token ids there are) and `output_size` (how many symbols it chooses from), by name."
-        )
     base = JaxMaker if "key" in parameters else ModuleMaker
     body = {
         **options,
@@ -141,6 +152,21 @@ def _as_settings(name: str, thing: Any) -> tuple[Registry[Any], type]:
         "chooses_form": "problem" in parameters,
     }
     return (models if base is JaxMaker else modules), settings(type(_class_name(name), (base,), body))
+
+
+def _check_given(name: str, parameters: Mapping[str, inspect.Parameter]) -> None:
+    """Raises a usage error if a maker cannot be called with the sizes of a problem."""
+    missing = [given for given in GIVEN[:2] if given not in parameters]
+    if not missing or any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return
+    guesses = {given: [other for other in OTHER_NAMES[given] if other in parameters] for given in missing}
+    renamed = [f"`{others[0]}` to `{given}`" for given, others in guesses.items() if others]
+    way_out = f"Rename {' and '.join(renamed)}." if renamed else "Add " + " and ".join(f"`{each}`" for each in missing)
+    raise UsageError(
+        f"{name}: it has no parameter {' and no parameter '.join(missing)}. It is called with `input_size` (how "
+        "many token ids there are) and `output_size` (how many symbols it chooses from), by name. "
+        f"{way_out.rstrip('.')}."
+    )
 
 
 def _problems(thing: Any) -> tuple[ProblemKind, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from humboldt.arguments import checked_arguments, mapping, optional, text
+from humboldt.core.findings import Finding, listed
 from humboldt.errors import HumboldtError, named_extras
 from humboldt.languages import Alphabet, ProblemKind
 from humboldt.outside.batching import batches
@@ -18,7 +19,7 @@ from humboldt.suites.base import AbstractSuite
 from humboldt.suites.experiments import Request, Resolved
 from humboldt.suites.files import trained_elsewhere
 from humboldt.suites.own_tasks import register_language
-from humboldt.training.checks import AbstractTrial, Finding, all_findings, causality, few_rows
+from humboldt.training.checks import AbstractTrial, all_findings, causality, few_rows
 
 STRINGS = 48  # strings in a check
 BATCHES = 16  # strings of training from which they are taken
@@ -47,14 +48,8 @@ class ModelCheck:
         return {**asdict(self), "passed": self.passed}
 
     def __str__(self) -> str:
-        lines = [f"{self.model} on {self.task}:"]
-        for finding in self.findings:
-            lines.append(f"  {'passed' if finding.passed else 'FAILED'}  {finding.check}: {finding.text}")
-            if not finding.passed:
-                lines.append(f"          {finding.advice}")
-        return "\n".join(
-            [*lines, f"Ready to be {self.purpose}." if self.passed else "Fix what failed, and check again."]
-        )
+        end = f"Ready to be {self.purpose}." if self.passed else "Fix what failed, and check again."
+        return f"{self.model} on {self.task}:\n{listed(self.findings)}\n{end}"
 
 
 @checked_arguments(suite=text, task=text, name=text, preset=text, settings=optional(mapping))

@@ -13,7 +13,7 @@ import numpy as np
 
 from humboldt.arguments import shown
 from humboldt.core.stepping import FromPrefixes, Stepper
-from humboldt.errors import HumboldtError, RunError, UsageError, contained
+from humboldt.errors import HumboldtError, OtherStrings, RunError, UsageError, contained
 from humboldt.languages import Alphabet, Batch, ProblemKind
 from humboldt.measures.bliss import check_distributions
 from humboldt.storage import files
@@ -139,7 +139,7 @@ class Recorded(AbstractAnswers):
             row = next(self._rows, None)
             text = " ".join(wanted)
             if row is None:
-                raise UsageError(
+                raise OtherStrings(
                     f"{self.path.name} ends after {self.count:,} predictions, and test string {self.count + 1:,} is "
                     f"{shortened(text)}. Give one for every test string; `humboldt data` writes them."
                 )
@@ -160,7 +160,7 @@ class Recorded(AbstractAnswers):
         """Raises an error if there are more predictions than test strings."""
         row = next(self._rows, None)
         if row is not None:
-            raise UsageError(
+            raise OtherStrings(
                 f"{row.place}: all {self.count:,} test strings have their prediction, and this line has one more, for "
                 f"{shortened(str(row.fields['input']))}. Remove the extra lines."
             )
@@ -176,7 +176,7 @@ class Recorded(AbstractAnswers):
                 break
         reason = f"Line {earlier.line} already has it" if earlier is not None else "No earlier line has it"
         due = f"the expected one is in line {later.line}" if later is not None else "no later line has the expected one"
-        return UsageError(
+        return OtherStrings(
             f"{wrong.place}: the input is {shortened(str(given))}, but test string {self.count:,} is "
             f"{shortened(wanted)}. {reason}; {due}. Give every test string once, in the order in which "
             "`humboldt data` writes them."

@@ -23,11 +23,11 @@ from humboldt.core.environment import environment
 from humboldt.core.events import AbstractSink, Event, Silent
 from humboldt.core.identity import canonical
 from humboldt.core.results import Result, ScoredMember, Scores, State, TrainedMember
-from humboldt.errors import UsageError, unknown_name
+from humboldt.errors import OtherStrings, UsageError, unknown_name
 from humboldt.languages import ProblemKind
 from humboldt.outside.predictor import NextSymbols, OutsidePredictor, Recorded
 from humboldt.plugins import load_installed
-from humboldt.report.tables import as_text
+from humboldt.report.tables import Table, as_text
 from humboldt.settings import words
 from humboldt.storage.files import ENDINGS
 from humboldt.storage.store import Store
@@ -115,6 +115,30 @@ class Scorecard:
             numbers = [_line(reading, self._published(entry, reading.measure)) for reading in self._readings(entry)]
             lines += [f"{self.suite.name}/{entry.task}, {entry.scores.evaluation.name}, {self.name}:", *numbers]
         return "\n".join([self.table(), "", *lines])
+
+    def short(self) -> str:
+        """Returns a table with a row for each number: interval, strings, chance level, and the paper's best model."""
+        rows = []
+        for entry in self.scored:
+            for reading in self._readings(entry):
+                papers = [each for each in self._published(entry, reading.measure) if each["value"] is not None]
+                best = max(papers, key=lambda each: each["value"], default=None)
+                interval = (
+                    "" if reading.low is None or reading.high is None else f"{reading.low:.3f} to {reading.high:.3f}"
+                )
+                rows.append(
+                    (
+                        entry.task,
+                        reading.measure,
+                        f"{reading.value:.3f}",
+                        interval,
+                        "" if reading.n is None else f"{reading.n:,}",
+                        "" if reading.chance is None else f"{reading.chance:.3g}",
+                        "" if best is None else f"{best['model']} {words(best['value'])}",
+                    )
+                )
+        columns = ("Task", "Measure", "Value", "95%", "n", "Chance", "Paper's best")
+        return as_text([Table(f"{self.suite.name}: {self.name}", columns, tuple(rows))])
 
     @property
     def _scores(self) -> list[Scores]:
@@ -255,11 +279,26 @@ def score(
                     raise UsageError(f"{option}={str(value)!r} is about a file of predictions. Leave it out.")
             given = _input_of(its_suite, task, models, name, preset, dict(settings or {}), seed)
         sink = _Told(f"{task} · {name}", progress) if progress else Silent()
-        scored += _scored(its_suite, task, given, evaluations, sink)
+        try:
+            scored += _scored(its_suite, task, given, evaluations, sink)
+        except OtherStrings as error:
+            raise _other_preset(its_suite, preset, error) from error
     card = Scorecard(its_suite, name, tuple(scored))
     if out is not None:
         _keep(card, Path(out))
     return card
+
+
+def _other_preset(suite: AbstractSuite, preset: str, error: OtherStrings) -> UsageError:
+    """Returns the error about strings that do not match, with the likely cause: strings of another preset."""
+    others = [name for name in suite.presets if name != preset]
+    if not others:
+        return error
+    name = next((name for name in ("paper", "quick") if name in others), others[0])
+    return OtherStrings(
+        f"{error} These are the test strings of the preset {preset}. If the file has those of another one, that is the "
+        f"likely cause: score it with --preset {name}."
+    )
 
 
 def _by_task(predict: Any, tasks: str | Sequence[str]) -> dict[str, list[Any]]:

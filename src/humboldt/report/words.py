@@ -1,7 +1,10 @@
 """Formats numbers for people, and text for terminals."""
 
 import re
+import shutil
+import textwrap
 from collections.abc import Iterable
+from typing import TextIO
 
 #: Control characters except tabs and line ends, and marks that change the direction of writing.
 _HARMFUL = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069]|\\r(?!\\n)")
@@ -14,6 +17,38 @@ def printable(text: str) -> str:
     a \u001b[31mred\u001b[0m name
     """
     return _HARMFUL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def wrapped(text: str, stream: TextIO) -> str:
+    """Returns text whose lines fit the terminal that a stream writes to, and break between words only.
+
+    Nothing is changed for a file or a pipe, nor are lines with a command, which are to be copied.
+    """
+    return folded(text, shutil.get_terminal_size().columns) if stream.isatty() else text
+
+
+def folded(text: str, width: int) -> str:
+    """Returns text with lines of at most `width` characters, broken between words only; see `wrapped`.
+
+    >>> print(folded("  one two three\\n  humboldt run chomsky", 11))
+      one two
+        three
+      humboldt run chomsky
+    """
+    lines = []
+    for line in text.split("\n"):
+        if len(line) <= width or line.lstrip().startswith("humboldt "):
+            lines.append(line)
+            continue
+        indent = line[: len(line) - len(line.lstrip())]
+        lines += textwrap.wrap(
+            line,
+            width,
+            subsequent_indent=indent + "  " * bool(indent),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return "\n".join(lines)
 
 
 def counted(numbers: int | Iterable[int], noun: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from humboldt.arguments import checked_arguments, folder, function, mapping, optional, text, texts, whole
 from humboldt.errors import UsageError, unknown_name
 from humboldt.models import models as jax_models
-from humboldt.models.own import is_reference, register_reference
+from humboldt.models.own import is_reference, known_name
 from humboldt.plugins import load_installed
 from humboldt.report.tables import as_text
 from humboldt.running.budgets import size_for, size_of_settings
@@ -209,8 +209,8 @@ def run_bench(
 
 def model_name(name: str) -> str:
     """Returns the registered name of a model: that of a family, if there is one of this name."""
-    if is_reference(name):
-        return register_reference(name)
+    if known_name(name) != name or is_reference(name):
+        return known_name(name)
     if f"{FAMILY}{name}" in jax_models:
         return f"{FAMILY}{name}"
     if any(name in catalogue.models(suites.get(suite)) for suite in benched_suites()):

@@ -4,14 +4,11 @@
 of each experiment, for `humboldt plan`. Both store times in the user's cache folder, by machine and versions.
 """
 
-import json
 import os
 import platform
 import time
-import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,24 +17,27 @@ from humboldt.core.environment import package_versions
 from humboldt.core.identity import Member, short_hash
 from humboldt.errors import named_extras
 from humboldt.running.execution import ExperimentOutcome
+from humboldt.storage.cache import Cache
 from humboldt.suites import catalogue
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.experiments import Experiment
 from humboldt.suites.resolving import resolved
 
 MOST_REMEMBERED = 20_000  # experiments; the oldest are dropped first
+MEASURING_SECONDS = 30.0  # after which nothing more is measured
 MOST_MEASURED = 12  # members that run in turn; the time of more is extrapolated
+_CACHE = Cache("estimates", MOST_REMEMBERED)
 AMOUNTS = ("steps", "updates", "epochs", "generations")  # settings to which the time of a training is proportional
 
 
 def rough(experiments: Sequence[Experiment]) -> list[float | None]:
     """Returns the seconds of each experiment by earlier runs; `None` if no similar one has run."""
-    remembered = _read()
+    remembered = _CACHE.read()
     seconds: list[float | None] = []
     for experiment in experiments:
         exact, kind = remembered.get(_key(experiment)), remembered.get(_kind(experiment))
         if exact is None and kind is not None and not experiment.score_only:
-            exact = kind * _amount(experiment) * len(experiment.members)
+            exact = kind * _units(experiment)
         seconds.append(exact)
     return seconds
 
@@ -47,19 +47,50 @@ def remember(outcome: ExperimentOutcome) -> None:
     experiment = outcome.experiment
     if outcome.error is not None or not outcome.trained:
         return
-    per_unit = outcome.seconds / (_amount(experiment) * len(experiment.members))
-    _write({_key(experiment): outcome.seconds, _kind(experiment): per_unit})
+    per_unit = outcome.seconds / _units(experiment)
+    _CACHE.write({_key(experiment): outcome.seconds, _kind(experiment): per_unit})
 
 
-def measured(suite: AbstractSuite, experiments: Sequence[Experiment]) -> Iterator[float]:
-    """Yields the measured seconds of each experiment, including compilation and scoring."""
-    remembered = _read()
-    for experiment in experiments:
+@dataclass(frozen=True)
+class Estimate:
+    """The seconds of an experiment: measured, or extrapolated from those of others."""
+
+    seconds: float
+    is_measured: bool = True
+
+
+def measured(
+    suite: AbstractSuite, experiments: Sequence[Experiment], limit: float = MEASURING_SECONDS
+) -> Iterator[Estimate]:
+    """Yields the time of each experiment, including compilation and scoring.
+
+    Experiments are measured in their order for half of `limit` seconds, then one of each other model for the rest of
+    it. The times of all others are extrapolated from those of the same model or, if there are none, of all models.
+    """
+    remembered, begin = _CACHE.read(), time.monotonic()
+    rates: dict[str, list[float]] = {}
+
+    def spent() -> float:
+        return time.monotonic() - begin
+
+    def measure(experiment: Experiment) -> float:
         key = _key(experiment)
         if key not in remembered:
             remembered[key] = _measure(suite, experiment)
-            _write({key: remembered[key]})
-        yield remembered[key]
+            _CACHE.write({key: remembered[key]})
+        rates.setdefault(experiment.training.model, []).append(remembered[key] / _units(experiment))
+        return remembered[key]
+
+    for experiment in experiments:
+        if _key(experiment) in remembered or spent() <= limit / 2 or not rates:
+            yield Estimate(measure(experiment))
+            continue
+        for other in experiments:
+            if other.training.model not in rates and spent() <= limit:
+                measure(other)
+        everything = [rate for of_model in rates.values() for rate in of_model]
+        rate = float(np.mean(rates.get(experiment.training.model, everything)))
+        yield Estimate(rate * _units(experiment), is_measured=False)
 
 
 def _measure(suite: AbstractSuite, experiment: Experiment) -> float:
@@ -112,30 +143,13 @@ def _amount(experiment: Experiment) -> float:
     return float(next((flat[name] for name in AMOUNTS if flat.get(name)), 1))
 
 
+def _units(experiment: Experiment) -> float:
+    """Returns the number to which the time of an experiment is roughly proportional."""
+    return _amount(experiment) * len(experiment.members)
+
+
 def _machine() -> list[Any]:
     """Returns the properties of machine and installation that affect times. Does not load JAX."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     devices = {name: os.environ.get(name, "") for name in ("JAX_PLATFORMS", "CUDA_VISIBLE_DEVICES", "XLA_FLAGS")}
     return [platform.node(), platform.machine(), cores, devices, package_versions()]
-
-
-def _path() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "humboldt" / "estimates.json"
-
-
-def _read() -> dict[str, float]:
-    try:
-        stored = json.loads(_path().read_text())
-        return {str(key): float(value) for key, value in stored.items()}
-    except (OSError, ValueError, AttributeError, TypeError, RuntimeError):  # no cache, a damaged one, or no home folder
-        return {}
-
-
-def _write(new: dict[str, float]) -> None:
-    """Writes the cache if possible; ignores failures."""
-    with suppress(OSError, RuntimeError):
-        path, known = _path(), {**_read(), **new}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
-        temporary.write_text(json.dumps(dict(list(known.items())[-MOST_REMEMBERED:])))
-        temporary.replace(path)

@@ -25,6 +25,7 @@ from humboldt.suites.resolving import resolved
 from humboldt.training.base import AbstractEngine, AbstractPredictor, AbstractProblem, AbstractTrained, Job, Road
 
 Keep = Literal["best", "all", "none"]
+NEAR_CHANCE = 0.02  # accuracy above chance that counts as nothing learned
 
 
 @dataclass(frozen=True)
@@ -173,12 +174,30 @@ def _execute(
         for member, out in zip(experiment.members, trained.outcomes, strict=True)
     )
     good = [i for i, row in enumerate(rows) if row.state is State.FINISHED]
+    if at_chance := _at_chance(experiment, job, objects.task.chance, [rows[i] for i in good]):
+        sink.send(Warned(at_chance))
     outcome = yield from _score_all(suite, experiment, job.problem, trained.predictor, good, rows, sink)
     if outcome.error is not None:  # the next attempt only scores, whatever its members
         kept = tuple((experiment.members[i], trained.weights(i)) for i in good)
     else:
         kept = _kept(suite, experiment, trained, outcome, options.keep)
     return replace(outcome, weights=kept, checkpoints=folder)
+
+
+def _at_chance(experiment: Experiment, job: Job, chance: float, rows: Sequence[TrainedMember]) -> str:
+    """Returns a warning if no member got better than chance in training, with the recipe; empty otherwise."""
+    curves = [[x for x in row.detail.get("training", {}).get("accuracy", ()) if x is not None] for row in rows]
+    last = [float(np.mean(curve[-max(1, len(curve) // 4) :])) for curve in curves if curve]
+    if not last or not max(last) <= chance + NEAR_CHANCE:
+        return ""
+    recipe = job.recipe
+    rates = ", ".join(f"{rate:g}" for rate in sorted({member.learning_rate for member in job.members}))
+    return (
+        f"{experiment.name}: nothing was learned. Accuracy on training strings was {100 * max(last):.1f} at the end, "
+        f"and chance is {100 * chance:.1f}. Recipe: {recipe.optimiser}, learning rate {rates}, {recipe.steps:,} steps, "
+        f"batches of {job.problem.batch_size}. Try more steps or another learning rate (`humboldt list settings "
+        f"{experiment.training.suite}`)."
+    )
 
 
 def _restored(

@@ -3,17 +3,17 @@
 import shlex
 import shutil
 import sys
-import textwrap
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from humboldt.errors import MissingExtra, is_out_of_memory
-from humboldt.report.words import counted, duration
+from humboldt.report.words import counted, duration, wrapped
 from humboldt.running import estimates as estimates_module
+from humboldt.running.interrupts import acknowledged
 from humboldt.running.study import Study
 from humboldt.settings import words
 from humboldt.suites import catalogue
@@ -23,6 +23,7 @@ from humboldt.suites.resolving import resolved
 
 MOST_TASKS = 1000  # of a Slurm array; 1001 is Slurm's default limit
 SLACK = 2.0  # the time limit of a task, as a multiple of the estimate
+STOPPING = "Stopping as soon as this is measured."
 QUIET_SECONDS = 2.0  # most seconds without output
 LEAST_MINUTES = 10  # of a task: starting also takes time
 
@@ -72,9 +73,9 @@ def announce(
     experiments = counted(len(study.experiments), "experiment")
     _say(f"{study.suite.name}, preset {study.request.preset}: {experiments}, {counted(total, 'member')} in all.")
     if different := study.departures():
-        _say(_wrapped(different))
+        _say(different)
     if recipes := _recipes_of_other_models(study):
-        _say(_wrapped(recipes))
+        _say(recipes)
     if not missing:
         _say(f"Everything is already finished in `{study.out}`. There is nothing to do.")
         return plan
@@ -145,13 +146,23 @@ def _remembered_lines(study: Study, pending: Sequence[Experiment], lines: Sequen
 def _measured_lines(study: Study, pending: Sequence[Experiment], lines: Sequence[str]) -> list[float] | None:
     """Prints each line with its measured time and returns the times; prints the reason if one cannot be measured."""
     seconds: list[float] = []
+    num_measured = 0
     estimates = study.estimate(pending)
     try:
         for line in lines:
-            print(line, end="", file=sys.stderr, flush=True)  # before it is measured, which may take some seconds
-            with _signs_of_life():
-                seconds.append(next(estimates))
-            _say(f", about {duration(seconds[-1])}")
+            text = wrapped(line, sys.stderr)
+            print(text, end="", file=sys.stderr, flush=True)  # before it is measured, which may take some seconds
+            with _signs_of_life(len(text.split("\n")[-1])) as column, acknowledged(STOPPING):
+                estimate = next(estimates)
+            seconds.append(estimate.seconds)
+            num_measured += estimate.is_measured
+            roughly = "about" if estimate.is_measured else "roughly"
+            _say(_continued(f", {roughly} {duration(estimate.seconds)}", column()))
+        if num_measured < len(lines):
+            _say(
+                f"Measured: {num_measured:,} of {len(lines):,}, within "
+                f"{duration(estimates_module.MEASURING_SECONDS)}. The times of the others are extrapolated from these."
+            )
         return seconds
     except MissingExtra as error:
         why = str(error)
@@ -165,23 +176,34 @@ def _measured_lines(study: Study, pending: Sequence[Experiment], lines: Sequence
 
 
 @contextmanager
-def _signs_of_life() -> Iterator[None]:
-    """Prints dots while a measurement takes longer than `QUIET_SECONDS`."""
+def _signs_of_life(column: int) -> Iterator[Callable[[], int]]:
+    """Prints dots while a measurement takes longer than `QUIET_SECONDS`. Yields a function that returns the column of
+    the cursor, which was at `column` before."""
     is_done = threading.Event()
 
     def print_dots() -> None:
-        word = ", measuring "
+        nonlocal column
+        text = ", measuring ."
         while not is_done.wait(QUIET_SECONDS):
-            print(f"{word}.", end="", file=sys.stderr, flush=True)
-            word = ""
+            text = _continued(text, column)
+            print(text, end="", file=sys.stderr, flush=True)
+            column = len(text.split("\n")[-1]) + (0 if "\n" in text else column)
+            text = "."
 
     thread = threading.Thread(target=print_dots, daemon=True)
     thread.start()
     try:
-        yield
+        yield lambda: column
     finally:
         is_done.set()
         thread.join()
+
+
+def _continued(text: str, column: int) -> str:
+    """Returns text that continues a line of `column` characters: on a terminal on a new line if there is no room."""
+    if not sys.stderr.isatty() or column + len(text) <= shutil.get_terminal_size().columns:
+        return text
+    return f"\n    {text.lstrip(', ')}"
 
 
 def setting_records(study: Study) -> list[dict[str, Any]]:
@@ -267,12 +289,5 @@ def command(study: Study, plugins: Sequence[Path] = ()) -> list[str]:
     return ["humboldt", "run", study.suite.name, *(str(text) for part in parts for text in part)]
 
 
-def _wrapped(text: str) -> str:
-    """Wraps text at the width of the terminal; does not wrap in a log."""
-    if not sys.stderr.isatty():
-        return text
-    return textwrap.fill(text, shutil.get_terminal_size().columns, break_on_hyphens=False)
-
-
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    print(wrapped(text, sys.stderr), file=sys.stderr, flush=True)

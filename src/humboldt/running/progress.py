@@ -60,9 +60,13 @@ class _Pace:
     def __init__(self, done: int) -> None:
         self._begun, self._first = time.monotonic(), done
 
+    def seconds(self) -> float:
+        """Returns the seconds since the first event."""
+        return time.monotonic() - self._begun
+
     def rate(self, done: int) -> float:
         """Returns the rate per second; 0 while it is not known."""
-        seconds = time.monotonic() - self._begun
+        seconds = self.seconds()
         return (done - self._first) / seconds if seconds > 0 else 0.0
 
     def words(self, done: int) -> str:
@@ -176,7 +180,8 @@ class _Live:
             TextColumn("{task.fields[numbers]}", table_column=Column(no_wrap=True)),
             TextColumn("{task.fields[left]}", table_column=Column(no_wrap=True)),
         ]
-        if console.width >= WIDE:
+        self._is_wide = console.width >= WIDE
+        if self._is_wide:
             columns.append(TextColumn("{task.fields[remark]}"))
         self._study = study
         self._bars = RichProgress(*columns, console=console, transient=True, auto_refresh=False)
@@ -191,7 +196,14 @@ class _Live:
     def _draw(self) -> None:
         while not self._ended.wait(REFRESH_SECONDS):
             with self._one_at_a_time:
+                self._count_seconds()
                 self._bars.refresh()
+
+    def _count_seconds(self) -> None:
+        """Shows the seconds of work whose end is not known, such as compilation: then a bar alone would stand still."""
+        for name, (event, pace) in self._study.at_work.items():
+            if not event.total and name in self._tasks:
+                self._bars.update(self._tasks[name], numbers=duration(pace.seconds()))
 
     def update(self, name: str, event: Progress) -> None:
         with self._one_at_a_time:
@@ -206,7 +218,8 @@ class _Live:
         left = f"{duration((event.total - event.done) / rate)} left" if rate and event.done < event.total else ""
         self._bars.update(
             self._tasks[name],
-            description=f"{name} · {event.phase}",
+            description=f"{name} · {event.phase}"
+            + ("" if self._is_wide or not event.remark else f"\n  {event.remark}"),
             completed=event.done,
             total=event.total or None,  # a moving bar if the end is not known
             numbers=f"{event.done:,}/{event.total:,} {pace.words(event.done)}".rstrip() if event.total else "",

@@ -14,6 +14,7 @@ from humboldt.running.progress import Shown
 from humboldt.running.progress import progress as shown
 from humboldt.running.study import Study, plan
 from humboldt.suites.experiments import Experiment
+from humboldt.suites.task_check import check_before_training
 from humboldt.training.base import Road
 
 RUN_ARGUMENTS = {
@@ -73,12 +74,16 @@ def run_study(
     if executor is not None:
         executor.check()
     study.store  # noqa: B018  raises before anything is announced if the folder cannot be written
+    check_before_training(study.suite, study.pending())
     if executor is None:
         study.check_memory()
     planned = announce(study, estimate="remembered") if announces else ()
     seconds = {p.experiment.name: p.seconds for p in planned if p.seconds is not None and p.missing}
     count = len(study.pending())
-    with shown(count, seconds) if progress is True else nullcontext() as view, stop_on_interrupt() as should_stop:
+    with (
+        shown(count, seconds) if progress is True else nullcontext() as view,
+        stop_on_interrupt(view.say if view is not None else None) as should_stop,
+    ):
 
         def sink(experiment: Experiment) -> AbstractSink:
             if view is not None:

@@ -1,5 +1,6 @@
 """A study: the experiments of one command, their missing work, and their results."""
 
+import shlex
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from humboldt.core.events import Finished, Warned
 from humboldt.core.identity import Evaluation, Member, canonical
 from humboldt.core.results import Scores, State
 from humboldt.errors import Interrupted, RunError, UsageError, named_extras, unknown_name
-from humboldt.models.own import is_reference, register_reference
+from humboldt.models.own import is_reference, known_name
 from humboldt.plugins import load_installed
 from humboldt.report.tables import as_text
 from humboldt.report.words import counted, duration, gigabytes
@@ -145,8 +146,8 @@ class Study:
                     "or a larger machine; `humboldt plan` works here."
                 )
 
-    def estimate(self, experiments: Sequence[Experiment]) -> Iterator[float]:
-        """Yields the measured time of each experiment on this machine in seconds; see `humboldt.running.estimates`."""
+    def estimate(self, experiments: Sequence[Experiment]) -> Iterator[estimates.Estimate]:
+        """Yields the measured time of each experiment on this machine; see `humboldt.running.estimates`."""
         return estimates.measured(self.suite, experiments)
 
     def run(
@@ -190,8 +191,9 @@ class Study:
             claims.release()
         if failures:
             raise RunError(
-                f"{len(failures)} of {len(self.experiments)} experiments failed: {'; '.join(failures)}. The traceback "
-                f"is in `{store.path}`. The same command tries them again and keeps what is finished."
+                f"{len(failures)} of {len(self.experiments)} experiments failed: {'; '.join(failures)}. The same "
+                "command tries them again and keeps what is finished. For the traceback:\n"
+                f"  {shlex.join(['humboldt', 'show', str(self.out), '--failures'])}"
             )
 
     def _summary(self, outcome: ExperimentOutcome) -> str:
@@ -276,7 +278,7 @@ def plan(
     - `match_parameters`: whether Humboldt's models get hidden sizes that make them as large as your own.
     """
     load_installed()
-    named = tuple(register_reference(name) if is_reference(name) else name for name in models)
+    named = tuple(map(known_name, models))
     its_suite = suites.get(suite)
     request = Request(register_languages(its_suite, tuple(tasks)), named, preset, seeds, dict(settings or {}))
     if match_parameters:

@@ -98,7 +98,11 @@ def read_members(folder: Path, upgrade: Upgrade) -> list[Scores]:
 def add_reported(path: Path, out: Path, upgrade: Upgrade) -> int:
     """Copies a file of exported members into a store, apart from its own results. Returns the number of members."""
     count = sum(len(scores_of(entry, upgrade, where).results) for where, entry in _lines(path))
-    write_file(out / REPORTED / path.name, _text(path), makes_folder=True)
+    try:
+        (out / REPORTED).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"`{out / REPORTED}` cannot be made: {error.strerror}. Choose another folder.") from error
+    write_file(out / REPORTED / path.name, _text(path), "--out")
     return count
 
 

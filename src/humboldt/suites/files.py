@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from humboldt.core.identity import Evaluation, Member
-from humboldt.errors import UsageError
+from humboldt.errors import OtherStrings, UsageError
 from humboldt.languages import Batch
 from humboldt.settings import fields, words
 from humboldt.suites import catalogue, plans
@@ -156,7 +156,7 @@ class RecordedOutputs(AbstractPredictor, WritesOutputs):
             source = " ".join(self._names[batch.tokens[row][is_symbol[row]]])
             for member, answers in enumerate(self.answers):
                 if source not in answers:
-                    raise UsageError(
+                    raise OtherStrings(
                         f"{self.name} has no prediction for the test string {shortened(source)}. Give all of them."
                     )
                 ids = [self._ids.get(symbol, end + 1) for symbol in answers[source].split()[:longest]]

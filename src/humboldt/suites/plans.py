@@ -117,7 +117,13 @@ def outside_trainings(
 @cache
 def paper_members(suite: "AbstractSuite", task: str, model: str) -> list[Member]:
     """Returns the paper's members of a cell, over all its sweeps."""
-    planned = trainings(suite, task, model, catalogue.preset(suite, PAPER), {})
+    return preset_members(suite, task, model, PAPER)
+
+
+@cache
+def preset_members(suite: "AbstractSuite", task: str, model: str, preset: str) -> list[Member]:
+    """Returns the members of a cell under a preset, over all its sweeps."""
+    planned = trainings(suite, task, model, catalogue.preset(suite, preset), {})
     members = [member for resolved in planned for member in suite.members(resolved)]
     return list({canonical(member): member for member in members}.values())
 

@@ -83,7 +83,7 @@ def thinned(rows: Sequence[Row]) -> tuple[list[Row], str]:
     return shown, f"{len(rows) - len(shown):,} of {len(rows):,} members are not drawn; all are counted in the tables."
 
 
-Curve = tuple[Sequence[float], Sequence[float]]
+Curve = tuple[Sequence[float], Sequence[float] | np.ndarray]
 """The x values and the y values of a curve."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from humboldt.core.identity import Evaluation, Training
+from humboldt.core.identity import Evaluation, Training, canonical
 from humboldt.core.results import Scores, State
 from humboldt.errors import HumboldtError, unknown_name
 from humboldt.models.own import remember
@@ -13,8 +13,9 @@ from humboldt.report.tables import Record, Table, TableCell
 from humboldt.report.words import printable
 from humboldt.storage.exports import is_export, read_members, read_reported
 from humboldt.storage.store import Store, Written, as_written
-from humboldt.suites import catalogue, own_tasks, resolving, suites
+from humboldt.suites import catalogue, own_tasks, plans, resolving, suites
 from humboldt.suites.base import AbstractSuite
+from humboldt.suites.catalogue import PAPER
 from humboldt.suites.cells import Cell, MeasureValues, SettingGroup, Sorted, plain_table, sort_results
 from humboldt.suites.departures import departures, sentence
 
@@ -158,9 +159,35 @@ def tables(suite: AbstractSuite, results: Sequence[Scores]) -> list[Table]:
     ordered = sort_results(suite, results)
     result = []
     for heading, cells in ordered.cells.items():
-        result.extend(tables_of(suite, heading, cells))
+        title, shorter = f"{suite.name}, {heading}", f"{suite.name}, {shorter_preset(suite, heading, cells)}"
+        result.extend(
+            replace(table, title=shorter + table.title.removeprefix(title)) if table.title.startswith(title) else table
+            for table in tables_of(suite, heading, cells)
+        )
         result.extend(papers_models(suite, heading, cells))
     return [*result, *tables_apart(suite, ordered)]
+
+
+def shorter_preset(suite: AbstractSuite, heading: SettingGroup, cells: Sequence[Cell]) -> str:
+    """Returns the heading of a table; the preset `quick` if it has all trainings and members of these cells, although
+    their settings are the paper's: then they are a part of what the paper ran."""
+    name = "quick"
+    if heading.preset != PAPER or heading.changes or name not in suite.presets:
+        return str(heading)
+    for cell in cells:
+        if cell.model in suite.contenders and suite.presets[name].models is not None:
+            return str(heading)
+        members = set(map(canonical, plans.preset_members(suite, cell.task, cell.model, name)))
+        all_members = set(map(canonical, plans.paper_members(suite, cell.task, cell.model)))
+        results = {canonical(result.member) for result in cell.results}
+        for scores in cell.scores:
+            flat = {**scores.training.flat, **scores.evaluation.setting}
+            expected = plans.expected(suite, cell.task, cell.model, name, scores.evaluation.name)
+            if not any(all(one.get(key) == value for key, value in flat.items()) for one in expected):
+                return str(heading)
+        if not results <= members or members == all_members:
+            return str(heading)
+    return name
 
 
 def papers_models(suite: AbstractSuite, heading: SettingGroup, cells: Sequence[Cell]) -> list[Table]:

@@ -2,27 +2,20 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from humboldt.core.events import AbstractSink, Warned
+from humboldt.core.findings import Finding
+from humboldt.errors import RunError
 from humboldt.languages import Batch, ProblemKind
 from humboldt.training.base import AbstractProblem
 
 ROWS, STEPS_ADDED = 4, 3
 LONG = 500  # symbols of the strings of the gradient check
 TOLERANCE = 1e-4  # between logits that should be equal
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The result of one check. `advice`: the fix if it failed."""
-
-    check: str
-    passed: bool
-    text: str
-    advice: str = ""
 
 
 class AbstractTrial(ABC):
@@ -48,14 +41,17 @@ class AbstractTrial(ABC):
 
 
 def few_rows(problem: AbstractProblem) -> Batch:
-    """Returns the first rows of the first training batch."""
+    """Returns a few rows of the first training batch: the shortest, the longest, and some between them."""
     batch = problem.batch(0)
     arrays: list[Any] = [getattr(batch, name) for name in type(batch).__dataclass_fields__]
-    return Batch(*(array[0][:ROWS] if problem.has_own_examples else array[:ROWS] for array in arrays))
+    batch = Batch(*(array[0] if problem.has_own_examples else array for array in arrays))
+    ordered = np.argsort(batch.mask.sum(1) + batch.target_mask.sum(1), kind="stable")
+    ordered = ordered[np.any(batch.mask, 1)[ordered]]  # rows of padding alone have nothing to answer
+    return batch.take(ordered[np.unique(np.linspace(0, len(ordered) - 1, ROWS).round().astype(int))])
 
 
 def answers(trial: AbstractTrial) -> Iterator[Finding]:
-    """Checks that logits are finite, and depend neither on other rows of the batch nor on later symbols."""
+    """Checks that logits are finite and have a gradient, and depend neither on padding nor on later symbols."""
     problem, batch = trial.problem, few_rows(trial.problem)
     logits, counts = trial.logits(batch), batch.target_mask
     if not np.isfinite(logits[counts]).all():
@@ -66,31 +62,71 @@ def answers(trial: AbstractTrial) -> Iterator[Finding]:
             "Look for divisions by zero, logarithms of zero, and attention masks that exclude every position.",
         )
         return
-    yield Finding("finite answers", True, f"logits of shape {logits.shape} for {ROWS} rows of training")
-    has_two_axes = problem.start is not None
-    longer = batch.padded(batch.time + STEPS_ADDED, batch.target_time + (0 if has_two_axes else STEPS_ADDED))
-    change = _largest((trial.logits(longer)[:, : logits.shape[1]] - logits)[counts])
-    yield Finding(
+    rows, steps, out = logits.shape
+    text = f"a number for each of {out} symbols at every step; tried on strings: {rows}, steps: {steps}"
+    yield Finding("finite answers", True, text)
+    yield gradient(trial, batch)
+    yield padding(trial, batch)
+    if problem.start is not None or problem.kind is ProblemKind.NEXT_SYMBOL:
+        yield causality(trial, batch, logits)
+
+
+def gradient(trial: AbstractTrial, batch: Batch) -> Finding:
+    """Checks that the loss has a gradient that is not zero: otherwise no step changes a weight."""
+    norm = trial.gradient_norm(batch)
+    return Finding(
+        "gradient",
+        norm != 0,  # not finite: `long_strings` reports it, and so does training
+        f"a norm of {norm:.3g} on rows of training"
+        if norm
+        else "no parameter gets a gradient: nothing would be learned",
+        "Return logits that are computed from the parameters, without `detach`, `torch.no_grad`, `.data` or "
+        "`stop_gradient`, and leave `requires_grad` on.",
+    )
+
+
+def padding(trial: AbstractTrial, batch: Batch) -> Finding:
+    """Checks that the answers to a row are the same alone and with padding, as beside longer rows."""
+    has_two_axes = trial.problem.start is not None
+    row = batch.take([0])  # the shortest: in a batch it has the most padding
+    length, target_length = int(row.mask.sum()), int(np.flatnonzero(np.any(row.target_mask, 0)).max()) + 1
+    time, target_time = (length, target_length) if has_two_axes else (length, length)
+    alone = Batch(
+        row.tokens[:, :time],
+        row.mask[:, :time],
+        row.targets[:, :target_time],
+        row.target_mask[:, :target_time],
+        row.weight,
+    )
+    steps = batch.time + STEPS_ADDED - time
+    padded = alone.padded(time + steps, target_time if has_two_axes else target_time + steps)
+    first, second = trial.logits(alone), trial.logits(padded)
+    change = _largest((second[:, : first.shape[1]] - first)[alone.target_mask])
+    return Finding(
         "padding",
         change <= TOLERANCE,
-        f"{STEPS_ADDED} more steps of padding change answers by up to {change:.2g}",
+        f"{steps} steps of padding after a row of length {length} "
+        + (f"change its answers by up to {change:.2g}" if change > TOLERANCE else "do not change its answers"),
         "Results then depend on the other rows of a batch. Use the mask, or the lengths of rows.",
     )
-    if has_two_axes or problem.kind is ProblemKind.NEXT_SYMBOL:
-        yield causality(trial, batch, logits)
 
 
 def causality(trial: AbstractTrial, batch: Batch, logits: np.ndarray) -> Finding:
     """Checks that no answer depends on later symbols, or on the target at its own step."""
-    problem, last = trial.problem, logits.shape[1] - 1
+    problem = trial.problem
     name, size = ("targets", problem.output_size) if problem.start is not None else ("tokens", problem.input_size)
+    mask = batch.target_mask if name == "targets" else batch.mask
+    last = mask.shape[1] - 1 - mask[:, ::-1].argmax(1)  # of each row: padding after it says nothing
     place = last - 1 if name == "targets" else last  # the decoder reads targets one step late
+    is_tried = (place >= 0) & (last >= 1) & mask.any(1) & (size > 1)
     change = 0.0
-    if place >= 0 and last >= 1 and size > 1:
+    if is_tried.any():
+        rows = np.flatnonzero(is_tried)
         changed = getattr(batch, name).copy()
-        changed[:, place] = (changed[:, place] + 1) % size
+        changed[rows, place[rows]] = (changed[rows, place[rows]] + 1) % size
         again = trial.logits(replace(batch, **{name: changed}))
-        change = _largest((again - logits)[:, :last])
+        is_before = (np.arange(logits.shape[1]) < last[:, None]) & is_tried[:, None]
+        change = _largest((again - logits)[is_before])
     return Finding(
         "causality",
         change <= TOLERANCE,
@@ -98,6 +134,17 @@ def causality(trial: AbstractTrial, batch: Batch, logits: np.ndarray) -> Finding
         "It reads the answers that it should predict. Each step may use only the steps up to itself: no layers that "
         "read backwards, and a causal mask in attention.",
     )
+
+
+def try_out(name: str, trial: AbstractTrial, sink: AbstractSink) -> None:
+    """Checks a network from outside before its first step: warns if padding changes answers, and raises a `RunError` if
+    any other check fails."""
+    for finding in answers(trial):
+        if not finding.passed:
+            message = f"{name}: {finding.text}. {finding.advice}"
+            if finding.check != "padding":
+                raise RunError(message)
+            sink.send(Warned(message))
 
 
 def long_strings(trial: AbstractTrial) -> Finding:
@@ -124,7 +171,7 @@ def all_findings(trial: AbstractTrial) -> Iterator[Finding]:
     """Yields the findings of all checks, then size and speed."""
     for finding in answers(trial):
         yield finding
-        if finding.check == "finite answers" and not finding.passed:
+        if finding.check in ("finite answers", "gradient") and not finding.passed:
             return
     yield long_strings(trial)
     yield Finding("parameters", True, f"{trial.parameters():,}")

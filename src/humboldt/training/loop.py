@@ -15,8 +15,8 @@ import numpy as np
 from humboldt.core.events import AbstractSink, Progress, Warned
 from humboldt.errors import Interrupted
 from humboldt.storage.checkpoints import Checkpoints
-from humboldt.training.base import AbstractProblem, Milestone, Recipe
-from humboldt.training.spans import SPAN_STEPS, Call, History, calls, prefetch, remark, spans
+from humboldt.training.base import AbstractProblem, MemberRecipe, Milestone, Recipe
+from humboldt.training.spans import SPAN_STEPS, Call, History, calls, diverged, prefetch, remark, spans
 
 MEMBERS = "members/"  # before the names of a stepper's arrays in a checkpoint
 
@@ -43,9 +43,11 @@ class AbstractStepper(ABC):
       are those from number `g * group_size` on.
     - `call_steps`: the largest number of steps of a call. Training cannot be stopped or saved during a call.
     - `precision`: the type of numbers in which losses are averaged and learning rates shrink.
+    - `members`: their recipes, for messages; none if they are not known.
     """
 
     num_members: int
+    members: Sequence[MemberRecipe] = ()
     group_size: int
     call_steps: int
     precision: ClassVar[type[np.floating]]
@@ -174,7 +176,13 @@ class Loop:
             stepper.restart(call.group)
         if call.first == self.spans[call.span][0]:
             self._part = self._part[:, :, :0]
+        before = stepper.diverged_at
         losses = stepper.advance(call, data, self._rates[members])
+        new = np.flatnonzero((stepper.diverged_at >= 0) & (before < 0))
+        if len(new):
+            steps = stepper.diverged_at
+            last = {int(i): _last_finite(losses.loss[i - members.start, : steps[i] - call.first + 1]) for i in new}
+            sink.send(Warned(diverged(stepper.members, steps, last, self.recipe)))
         self._part = np.concatenate([self._part, np.stack(losses)], -1)
         if self._part.size:  # false for members that diverged before
             self._curves[:, members, call.span] = self._part.mean(-1)
@@ -237,3 +245,9 @@ class Loop:
             array, axes = arrays[name], 2 if name == "part" else like.ndim  # the third axis of `part` grows
             if array.shape[:axes] != like.shape[:axes] or array.ndim != like.ndim or array.dtype != like.dtype:
                 raise ValueError(f"{name} has shape {array.shape}, but this training needs {like.shape}")
+
+
+def _last_finite(values: np.ndarray) -> float | None:
+    """Returns the last finite number, or `None` if there is none."""
+    finite = values[np.isfinite(values)]
+    return float(finite[-1]) if len(finite) else None

@@ -2,16 +2,17 @@
 
 import queue
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from humboldt.training.base import Outcome
+from humboldt.training.base import MemberRecipe, Outcome, Recipe
 
 SPAN_STEPS = 100  # training steps of a point of the curve, and at most of a call of a stepper
 CURVE_POINTS = 200  # most points of a stored curve
+MOST_NAMED = 3  # diverged members in a message
 
 
 def spans(steps: int, most: int, milestones: Sequence[int] = ()) -> list[tuple[int, int]]:
@@ -109,6 +110,27 @@ def remark(loss: np.ndarray, accuracy: np.ndarray, diverged_at: np.ndarray) -> s
     alive = np.asarray(diverged_at) < 0
     means = [float(np.asarray(values)[alive].mean()) if alive.any() else float("nan") for values in (loss, accuracy)]
     return f"loss {means[0]:.3f}, accuracy {100 * means[1]:.1f}%"
+
+
+def diverged(
+    members: Sequence[MemberRecipe], steps: np.ndarray, losses: Mapping[int, float | None], recipe: Recipe
+) -> str:
+    """Returns a message about members that have just diverged: when, with which loss, and what to try.
+
+    `steps`: the step at which each member diverged. `losses`: the last finite loss of the new ones, if there is one.
+    """
+    parts = []
+    for number, loss in list(losses.items())[:MOST_NAMED]:
+        who = f"member {number}"
+        if len(members):
+            who = f"seed {members[number].seed} with learning rate {members[number].learning_rate:g}"
+        was = "" if loss is None else f" (loss {loss:.3g} before)"
+        parts.append(f"{who} at step {steps[number]:,}{was}")
+    more = f"; and {len(losses) - MOST_NAMED} more" if len(losses) > MOST_NAMED else ""
+    rates = [members[number].learning_rate for number in losses] if len(members) else []
+    way_out = f"--set learning_rates={min(rates) / 3:.1g}" if rates else "a smaller learning rate"
+    clip = " or --set gradient_clip=1" if recipe.gradient_clip is None else ""
+    return f"Diverged, with a loss that is not a finite number: {'; '.join(parts)}{more}. Try {way_out}{clip}."
 
 
 def prefetch(items: Iterator[Any], *, depth: int = 2) -> Generator[Any, None, None]:

@@ -1,14 +1,15 @@
 """The base class of the `bias` tasks: a training set that several rules explain, and inputs on which they differ."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
 from typing import ClassVar
 
 from humboldt.errors import UsageError, unknown_name
-from humboldt.languages import AbstractTask, Alphabet, ProblemKind
+from humboldt.languages import AbstractTask, Alphabet, Drawn, ProblemKind
 
+CHECKED_PAIRS = 100
 Symbols = tuple[str, ...]
 Pair = tuple[Symbols, Symbols]
 Text = str | Sequence[str]  # "a a b" or a sequence of symbols
@@ -114,6 +115,13 @@ class AbstractBiasTask(AbstractTask):
             f"Ask for the output of a rule: {', '.join(self.rules)}."
         )
 
+    def drawn_examples(self, seed: int) -> Iterator[Drawn]:
+        del seed
+        pairs = list(self.training_targets.items())[:CHECKED_PAIRS]  # the oracle searches all pairs for each
+        sources = [self.input_alphabet.encode(source).tolist() for source, _ in pairs]
+        targets = [self.output_alphabet.encode(target).tolist() for _, target in pairs]
+        yield Drawn(sources, targets, is_random=False)
+
     def verify(self) -> None:
         """Raises an error unless the task has the properties that the measures rely on (section 2 of the paper)."""
         if not self.training_pairs or not self.holdout_inputs or len(self.rules) < self.least_rules:
@@ -141,6 +149,12 @@ class AbstractBiasTask(AbstractTask):
                         f"The rule {rule!r} gives {_show(given)} for the training input {_show(source)}, whose target "
                         f"is {_show(target)}. Every rule must explain the whole training set."
                     )
+        for rule, source, target in self.rule_examples:
+            if (given := self.output(rule, source)) != as_symbols(target):
+                raise UsageError(
+                    f"The rule {rule!r} gives {_show(given)} for {source!r}, and `rule_examples` has {target!r}. "
+                    "Correct the one that is wrong."
+                )
         for left, right in combinations(self.rules, 2):
             if self._holdout_pairs[left] == self._holdout_pairs[right]:
                 raise UsageError(

@@ -3,18 +3,21 @@
 import enum
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from humboldt.errors import UsageError
-from humboldt.languages import AbstractTask, ProblemKind
+from humboldt.languages import AbstractTask, Drawn, ProblemKind
 from humboldt.languages.bliss.parts.automaton import AbstractAutomaton
 from humboldt.languages.bliss.parts.corpus import BOUNDARY, PRIOR, Corpus
 from humboldt.languages.bliss.parts.test_set import AbstractTestSet
 from humboldt.languages.chart import outside, spell
 from humboldt.languages.grammar import Grammar
+
+CHECKED_STRINGS = 100
+SAME = 1e-9  # between a sum of probabilities and 1
 
 
 class Measure(enum.Enum):
@@ -151,6 +154,31 @@ class AbstractLanguage(AbstractTask):
         single = (self.distributions() > 0).sum(1) == 1
         single[0] = False
         return single
+
+    def drawn_examples(self, seed: int) -> Iterator[Drawn]:
+        strings = self.drawn(CHECKED_STRINGS, seed)
+        if len(strings) != CHECKED_STRINGS:
+            raise ValueError(f"{CHECKED_STRINGS} strings were asked for, and `draw` returned {len(strings)}")
+        ids = [self.input_alphabet.encode(self._symbols(string)).tolist() for string in strings]
+        yield Drawn([[0, *string] for string in ids], [[*string, 0] for string in ids])
+
+    def verify(self) -> None:
+        """Raises an error unless the boundary is symbol 0 and every next-symbol distribution sums to 1."""
+        if self.input_alphabet.symbols[0] != BOUNDARY or self.input_alphabet != self.output_alphabet:
+            raise UsageError(
+                f"The alphabets are {' '.join(self.input_alphabet.symbols)} and "
+                f"{' '.join(self.output_alphabet.symbols)}. A language has one alphabet, which begins with '#'."
+            )
+        for string in self.drawn(CHECKED_STRINGS, 0):
+            self._scan(self._symbols(string))  # a language from a file learns its kinds of prefix by reading
+        distributions = self.distributions()
+        sums = distributions.sum(1)
+        worst = int(np.abs(sums - 1).argmax())
+        if abs(sums[worst] - 1) > SAME or distributions.min() < 0 or distributions.shape[1] != len(self.input_alphabet):
+            raise UsageError(
+                f"Row {worst} of `distributions` has {distributions.shape[1]} numbers, with the sum {sums[worst]:.6g}. "
+                f"A row is a distribution over {len(self.input_alphabet)} symbols: not negative, with the sum 1."
+            )
 
     def oracle(self, symbols: Sequence[str]) -> list[str]:
         """Returns the targets of a whole string: `# a a b b` -> `a a b b #`. Raises outside the language."""

@@ -2,12 +2,15 @@
 
 import enum
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
 
 from humboldt.errors import UsageError
-from humboldt.languages import AbstractTask, Alphabet, Pairs, ProblemKind
+from humboldt.languages import AbstractTask, Alphabet, Drawn, Pairs, ProblemKind
+
+CHECKED_LENGTHS = {1: 24, 2: 24, 3: 24, 4: 24, 5: 24, 8: 24, 13: 24, 24: 24, 40: 24, 120: 4}  # strings of each length
 
 
 def letters(count: int) -> Alphabet:
@@ -43,6 +46,21 @@ class AbstractTransduction(AbstractTask):
                 f"Ask for a length of {self.shortest} or more."
             )
         return self.draw(rng, count, length)
+
+    def length_of(self, length: int) -> int:
+        """Returns the number of input symbols if `length` are asked for: another one if the task has no such string."""
+        return length
+
+    def drawn_examples(self, seed: int) -> Iterator[Drawn]:
+        rng = np.random.default_rng(seed)
+        for length, count in CHECKED_LENGTHS.items():
+            if length >= self.shortest:
+                pairs = self.sample(rng, count, length)
+                try:
+                    pairs.check(count)
+                except ValueError as error:
+                    raise ValueError(f"at length {length}: {error}") from error
+                yield Drawn.of_pairs(pairs, self.length_of(length))
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, count: int, length: int) -> Pairs:

@@ -39,8 +39,12 @@ class ModularArithmeticSimple(AbstractTransduction):
     chance = 0.2
     examples = (("1 + 2 - 4", "4"), ("1 + 2 * 3", "2"), ("2 - 4 * 4 * 2", "0"), ("3", "3"))
 
-    def draw(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
+    def length_of(self, length: int) -> int:
         terms = length // 2 + 1 if self.even_length == "lengthen" else (length + 1) // 2
+        return 2 * terms - 1
+
+    def draw(self, rng: np.random.Generator, count: int, length: int) -> Pairs:
+        terms = (self.length_of(length) + 1) // 2
         expressions = np.empty((count, 2 * terms - 1), np.int32)
         expressions[:, ::2] = rng.integers(0, MODULUS, (count, terms))
         expressions[:, 1::2] = rng.integers(PLUS, TIMES + 1, (count, terms - 1))

@@ -1,14 +1,14 @@
 """The base classes of the `recognition` tasks: a language as a set of strings, with a sampler of positives."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 
 from humboldt.errors import UsageError
-from humboldt.languages import AbstractTask, Alphabet, ProblemKind
+from humboldt.languages import AbstractTask, Alphabet, Drawn, ProblemKind
 from humboldt.languages.formal.automaton import Automaton
 from humboldt.languages.formal.automaton_file import parse_automaton
 from humboldt.languages.formal.continuations import Continuations, Next
@@ -16,6 +16,7 @@ from humboldt.languages.formal.distance import EditDistance
 from humboldt.languages.formal.sampling import WeightedSampler
 
 NO, YES = "no", "yes"
+CHECKED_STRINGS, CHECKED_LONGEST = 60, 40
 
 
 class AbstractRecognition(AbstractTask):
@@ -39,6 +40,19 @@ class AbstractRecognition(AbstractTask):
     @abstractmethod
     def draw(self, rng: np.random.Generator, count: int, longest: int) -> list[list[int]]:
         """Returns `count` strings of the language, of at most `longest` symbols, as ids."""
+
+    def drawn_examples(self, seed: int) -> Iterator[Drawn]:
+        rng = np.random.default_rng(seed)
+        positives = self.draw(rng, CHECKED_STRINGS, CHECKED_LONGEST)
+        if len(positives) != CHECKED_STRINGS or max(map(len, positives)) > CHECKED_LONGEST:
+            raise ValueError(
+                f"{CHECKED_STRINGS} strings of at most {CHECKED_LONGEST} symbols were asked for, and `draw` returned "
+                f"{len(positives)}, the longest of {max(map(len, positives), default=0)} symbols"
+            )
+        yield Drawn(positives, [[1]] * len(positives))
+        lengths = rng.integers(0, CHECKED_LONGEST + 1, CHECKED_STRINGS)
+        strings = [rng.integers(0, len(self.input_alphabet), length).tolist() for length in lengths]
+        yield Drawn(strings, [[int(label)] for label in self.members(strings)])
 
     def members(self, strings: Sequence[Sequence[int]]) -> np.ndarray:
         """Returns whether each string, given as ids, is in the language; shape `(count,)`."""

@@ -1,15 +1,17 @@
 """The base class of the pseudo-languages: categories rewritten as terminals, positives, negatives, a recogniser."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from humboldt.errors import UsageError
-from humboldt.languages import AbstractTask, Alphabet, ProblemKind
+from humboldt.languages import AbstractTask, Alphabet, Drawn, ProblemKind
 from humboldt.languages.syntax.parts.terminals import Terminals
+
+CHECKED_STRINGS, CHECKED_RANGE = 60, (4, 30)
 
 
 class AbstractPseudoLanguage(AbstractTask):
@@ -101,6 +103,17 @@ class AbstractPseudoLanguage(AbstractTask):
                 "Negatives stay in the length range of their positives: give a range that holds both."
             )
         return self.spoil(rng, np.asarray(tokens), lengths, within)
+
+    def drawn_examples(self, seed: int) -> Iterator[Drawn]:
+        rng = np.random.default_rng(seed)
+        first = max(CHECKED_RANGE[0], self.shortest)
+        within = first, max(CHECKED_RANGE[1], first + 2 * self.length_step)
+        lengths = rng.choice(self.lengths_between(*within), CHECKED_STRINGS)
+        tokens = self.positives(rng, lengths)
+        others, other_lengths = self.negatives(rng, tokens, lengths, within)
+        for label, rows, ends in ((1, tokens, lengths), (0, others, other_lengths)):
+            strings = [row[:end].tolist() for row, end in zip(rows, ends, strict=True)]
+            yield Drawn(strings, [[label]] * len(strings))
 
     def check_range(self, within: tuple[int, int]) -> None:
         """Raises an error unless positives and negatives both exist in this range of lengths."""

@@ -4,17 +4,19 @@ A string is a sequence of symbols; the answer is the state after every symbol, o
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from humboldt.errors import UsageError
-from humboldt.languages import AbstractTask, Alphabet, Pairs, ProblemKind
+from humboldt.languages import AbstractTask, Alphabet, Drawn, Pairs, ProblemKind
 from humboldt.settings import Role, setting, settings
 
 BLANK = "_"  # follows each symbol if a symbol takes several steps
+CHECKED_LENGTHS = (1, 2, 3, 8, 20, 60)
+CHECKED_STRINGS = 16  # of each length
 Permutation = tuple[int, ...]
 
 
@@ -75,6 +77,26 @@ class AbstractStateTracking(AbstractTask):
         """Returns random strings as columns of `table`, shape `(count, longest)`. Only the first `lengths` symbols of
         each are used."""
         return rng.integers(0, len(self.symbols), (len(lengths), longest), np.int16)
+
+    def drawn_examples(self, seed: int) -> Iterator[Drawn]:
+        rng = np.random.default_rng(seed)
+        for length in CHECKED_LENGTHS:
+            pairs = self.sample(rng, CHECKED_STRINGS, length)
+            yield Drawn.of_pairs(pairs, length * self.tokens_per_step)
+
+    def verify(self) -> None:
+        """Raises an error unless `table` has a state for every state and symbol."""
+        shape, wanted = self.table.shape, (len(self.states), len(self.symbols))
+        if shape != wanted:
+            raise UsageError(
+                f"`table` has shape {shape}, and there are {wanted[0]} states and {wanted[1]} symbols. It needs a row "
+                "for each state and a column for each symbol."
+            )
+        if self.table.min() < 0 or self.table.max() >= len(self.states):
+            raise UsageError(
+                f"`table` has entries from {self.table.min()} to {self.table.max()}, and there are {wanted[0]} states: "
+                f"entries are numbers of states, 0 to {wanted[0] - 1}."
+            )
 
     def pairs(self, columns: np.ndarray) -> Pairs:
         """Returns strings, given as columns of `table`, with their targets; `columns` has shape `(count, length)`."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from humboldt.core.identity import Evaluation
-from humboldt.errors import UsageError, unknown_name
+from humboldt.errors import OtherStrings, UsageError, unknown_name
 from humboldt.languages import Batch
 from humboldt.languages.pcfg_set import (
     Examples,
@@ -95,7 +95,7 @@ class RecordedExpressions(RecordedOutputs):
     def unrolled_output(self, source: str) -> tuple[str, int]:
         """The output of the unrolled evaluation of a source, and the length of the longest string fed back."""
         if source not in self.unrolled:
-            raise UsageError(
+            raise OtherStrings(
                 f"{self.name} has no prediction for the test string {shortened(source)}. Give all of them."
             )
         return self.unrolled[source]

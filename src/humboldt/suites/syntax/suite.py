@@ -30,7 +30,7 @@ class Syntax(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     """The suite of Someya et al. (2024)."""
 
     name = "syntax"
-    paper = "Targeted syntactic evaluations with pseudo-languages (anonymous ACL submission)"
+    paper = "Someya et al. 2024, Targeted syntactic evaluations with pseudo-languages"
     question = "Does it see structure without words?"
     measure = "in- and out-of-distribution accuracy"
     kind = ProblemKind.CLASSIFICATION

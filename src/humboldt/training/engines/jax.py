@@ -29,11 +29,11 @@ from humboldt.training.base import (
     Memory,
     engines,
 )
+from humboldt.training.checks import AbstractTrial, try_out
 from humboldt.training.idle_gpu import tell_of_idle_gpu
 from humboldt.training.spans import outcome
 
 if TYPE_CHECKING:
-    from humboldt.training.checks import AbstractTrial
     from humboldt.training.ensemble.predictor import EnsemblePredictor
     from humboldt.training.ensemble.train import Ensemble, Pace, TrainedEnsemble
 
@@ -49,12 +49,14 @@ class JaxEngine(AbstractEngine):
 
     def __init__(self) -> None:
         self._paces: dict[Any, Pace] = {}  # so that similar jobs are measured once
+        self._tried: set[Any] = set()  # models from outside, and their kinds of problem
 
     def train(self, job: Job, checkpoints: Checkpoints, sink: AbstractSink) -> "JaxTrained":
         from humboldt.training.ensemble.predictor import products
 
         if self.takes_turns():
             tell_of_idle_gpu("JAX", sink)
+        self._try_out(job, sink)
         ensemble = make_ensemble(job)
         look = job.milestone
 
@@ -65,6 +67,14 @@ class JaxEngine(AbstractEngine):
         with products(job.recipe.exact_products):
             trained = ensemble.train(checkpoints, sink, milestone if look else None)
         return JaxTrained(trained, predictor_of(job, trained.weights, trained.static))
+
+    def _try_out(self, job: Job, sink: AbstractSink) -> None:
+        """Checks a network from outside before it is trained, once for each kind of problem."""
+        cls = type(job.model)
+        if cls.__module__.startswith("humboldt.") or (cls, job.problem.kind) in self._tried:
+            return
+        try_out(getattr(cls, "title", cls.__name__), self.trial(job), sink)
+        self._tried.add((cls, job.problem.kind))
 
     def restore(self, job: Job, weights: Sequence[Arrays]) -> AbstractPredictor:
         import equinox as eqx
@@ -100,7 +110,7 @@ class JaxEngine(AbstractEngine):
             tokens = [size / len(job.members) for size in tokens]
         return pace.compilation + pace.token * float(np.mean(tokens)) * steps
 
-    def trial(self, job: Job) -> "AbstractTrial":
+    def trial(self, job: Job) -> AbstractTrial:
         from humboldt.training.ensemble.trial import Trial
 
         return Trial(make_ensemble(replace(job, members=job.members[:1])))

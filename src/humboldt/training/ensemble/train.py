@@ -75,7 +75,7 @@ class Ensemble:
     ) -> None:
         keep_compiled_programs()
         self.build, self.recipe, self.problem = build, recipe, problem
-        self.num_members = len(members)
+        self.members, self.num_members = tuple(members), len(members)
         surplus = pad_members(len(members)) - len(members)
         padded = [*members, *[members[-1]] * surplus]
         self._seeds = [member.seed for member in padded]
@@ -220,6 +220,7 @@ class EnsembleStepper(AbstractStepper):
     def __init__(self, ensemble: Ensemble) -> None:
         self.ensemble, self.call_steps = ensemble, ensemble.call_steps
         self.num_members = self.group_size = ensemble.num_members
+        self.members = ensemble.members
 
     def begin(self) -> None:
         self.state = self.ensemble.fresh()

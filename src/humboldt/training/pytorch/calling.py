@@ -140,8 +140,9 @@ class Caller:
             logits = logits[:, None].expand(*shape, out)
         if tuple(logits.shape) != (*shape, out):
             raise RunError(
-                f"{self.name}: forward returned logits of shape {tuple(logits.shape)} for a batch of {shape[0]} and "
-                f"{shape[1]} steps. Return shape {(*shape, out)}: batch, time, outputs (batch first)."
+                f"{self.name}: forward returned logits of shape {tuple(logits.shape)}, and for a batch of {shape[0]} "
+                f"strings of {shape[1]} steps with {out} symbols to choose from they need the shape {(*shape, out)}: "
+                f"batch, time, symbols. {_guess(tuple(logits.shape), shape, out)}"
             )
         if not logits.is_floating_point():
             raise RunError(f"{self.name}: forward returned {logits.dtype}. Return logits, which are floating point.")
@@ -173,6 +174,21 @@ def _parameters(module: nn.Module) -> set[str] | None:
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return None
     return {parameter.name for parameter in parameters}
+
+
+def _guess(given: tuple[int, ...], shape: tuple[int, ...], out: int) -> str:
+    """Returns the likely reason for a wrong shape of logits, with the fix."""
+    if given == (shape[1], shape[0], out):
+        return "Batch and time are swapped: use batch_first=True."
+    if len(given) == 3 and given[:2] == shape:
+        return f"The last layer has {given[2]} outputs: give it `output_size`."
+    if given == (shape[0], out):
+        return "It answers once for each string, and here an answer is needed at every step: return those of all steps."
+    if len(given) == 3 and given[0] == 1 and shape[0] > 1:
+        return "It answers for one string of the batch only."
+    if len(given) == 3 and given[0] == shape[0] and given[2] == out:
+        return f"It answers at {given[1]} steps: return an answer at every step of the input."
+    return "Return them in this order."
 
 
 def _and(named: dict[str, Any]) -> str:

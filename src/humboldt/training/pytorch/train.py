@@ -19,7 +19,7 @@ from humboldt.errors import RunError
 from humboldt.languages import Batch
 from humboldt.storage.checkpoints import Checkpoints
 from humboldt.training.base import MemberRecipe, Milestone, Recipe, Road
-from humboldt.training.checks import AbstractTrial, answers
+from humboldt.training.checks import AbstractTrial, try_out
 from humboldt.training.loop import MEMBERS, AbstractStepper, Loop, Losses, Weights
 from humboldt.training.pytorch.calling import Caller, Examples, own_threads
 from humboldt.training.pytorch.learner import Learner, own_random, random_state, set_random_state
@@ -108,15 +108,6 @@ class Training:
             return ModuleStepper(self, sink)
         return Together(self, sink, choice.road, choice.call_steps)
 
-    def try_out(self, module: nn.Module, sink: AbstractSink) -> None:
-        """Warns if padding changes outputs; raises if any other check fails."""
-        for finding in answers(Trial(module, self)):
-            if not finding.passed:
-                message = f"{self.caller.name}: {finding.text}. {finding.advice}"
-                if finding.check != "padding":
-                    raise RunError(message)
-                sink.send(Warned(message))
-
     def seconds_per_step(self, sample: int) -> float:
         """Returns the measured seconds of a step of one member, from a few steps that are discarded."""
         learner = self.fresh(self.members[0])
@@ -173,12 +164,13 @@ class Members(AbstractStepper):
 
     def __init__(self, training: Training, sink: AbstractSink) -> None:
         self.training, self.num_members, self.sink = training, len(training.members), sink
+        self.members = training.members
 
     def begin(self) -> None:
         self.learners = [self.training.fresh(member) for member in self.training.members]
 
     def check(self, sink: AbstractSink) -> None:
-        self.training.try_out(self.learners[0].module, sink)
+        try_out(self.training.caller.name, Trial(self.learners[0].module, self.training), sink)
 
     def data(self, first: int, last: int) -> list[Batch]:
         return self.training.batches(first, last)
@@ -348,13 +340,15 @@ class Trial(AbstractTrial):
         return self.training.caller.of_batch(self.module, batch).cpu().numpy()
 
     def gradient_norm(self, batch: Batch) -> float:
-        self.module.train()
+        module = self.training.fresh(self.training.members[0]).module  # a step of training may change its buffers
+        module.train()
         examples = Examples(*(self.training.caller.tensor(getattr(batch, name)) for name in Examples._fields))
         with own_random(self.training.caller.device):
-            loss, _ = batch_loss(self.training.caller.of_batch(self.module, batch), examples, "mean")
+            loss, _ = batch_loss(self.training.caller.of_batch(module, batch), examples, "mean")
+            if not loss.requires_grad:
+                return 0.0  # detached from every parameter
             loss.backward()
-        gradients = [p.grad for p in self.module.parameters() if p.grad is not None]
-        self.module.zero_grad()
+        gradients = [p.grad for p in module.parameters() if p.grad is not None]
         return float(nn.utils.get_total_norm(gradients))
 
     def parameters(self) -> int:
