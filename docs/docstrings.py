@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-import griffe
+import griffe  # pyright: ignore[reportMissingImports]  the types are checked without the generator of the site
 
 EXAMPLE = re.compile(r"^>>> (?:.+\n?)+", re.MULTILINE)
 ENUMERATIONS = {"Enum", "StrEnum", "IntEnum", "enum.Enum", "enum.StrEnum", "enum.IntEnum"}

@@ -138,7 +138,7 @@ class Unregistered(tasks.get("chomsky/parity_check")):
 
 
 def test_one_answer_is_a_fault():
-    report = check_task("mine", Unregistered())
+    report = check_task("mine", Unregistered())  # pyright: ignore[reportAbstractUsage]
     assert [finding.check for finding in report.findings if not finding.passed] == ["seed", "oracle"]
 
 

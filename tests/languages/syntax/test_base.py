@@ -19,6 +19,7 @@ def test_declares_a_classification(name):
     task = make(name, terminals=3)
     assert task.problem is ProblemKind.CLASSIFICATION
     assert task.output_alphabet.symbols == ("ungrammatical", "grammatical")
+    assert task.symbol_categories is not None
     assert len(task.input_alphabet) == 3 * len(task.categories) == len(task.symbol_categories)
     for symbol, category in zip(task.input_alphabet.symbols, task.symbol_categories, strict=True):
         assert symbol.startswith(task.categories[category] + "_")
