@@ -46,7 +46,7 @@ def few_rows(problem: AbstractProblem) -> Batch:
     arrays: list[Any] = [getattr(batch, name) for name in type(batch).__dataclass_fields__]
     batch = Batch(*(array[0] if problem.has_own_examples else array for array in arrays))
     ordered = np.argsort(batch.mask.sum(1) + batch.target_mask.sum(1), kind="stable")
-    ordered = ordered[batch.mask.any(1)[ordered]]  # rows of padding alone have nothing to answer
+    ordered = ordered[np.any(batch.mask, 1)[ordered]]  # rows of padding alone have nothing to answer
     return batch.take(ordered[np.unique(np.linspace(0, len(ordered) - 1, ROWS).round().astype(int))])
 
 
@@ -89,7 +89,7 @@ def padding(trial: AbstractTrial, batch: Batch) -> Finding:
     """Checks that the answers to a row are the same alone and with padding, as beside longer rows."""
     has_two_axes = trial.problem.start is not None
     row = batch.take([0])  # the shortest: in a batch it has the most padding
-    length, target_length = int(row.mask.sum()), int(row.target_mask.any(0).nonzero()[0].max()) + 1
+    length, target_length = int(row.mask.sum()), int(np.flatnonzero(row.target_mask[0]).max()) + 1
     time, target_time = (length, target_length) if has_two_axes else (length, length)
     alone = Batch(
         row.tokens[:, :time],
