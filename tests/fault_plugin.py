@@ -66,7 +66,7 @@ class Numbers(AbstractProblem):
     """Numbers to add up."""
 
     kind = ProblemKind.CLASSIFICATION
-    symbols, input_size, output_size, num_symbols, batch_size, longest = ("a",), 1, 1, 1, 1, 1
+    symbols, input_size, output_size, num_symbols, batch_size, longest = ("a",), 10**6, 1, 1, 1, 1
 
     def batch(self, step: int) -> Batch:
         ones = np.ones((1, 1), bool)

@@ -127,7 +127,7 @@ def test_a_file_without_a_name_lists_its_tasks(tmp_path: Path, capsys: pytest.Ca
     assert "There is no task 'majority'" in command(capsys, "check", "task", "majority")[1]
 
 
-class Unregistered(tasks.get("chomsky/parity_check")):
+class Unregistered(tasks.get("chomsky/parity_check")):  # pyright: ignore[reportGeneralTypeIssues]
     """Strings of one symbol, all with the same answer."""
 
     def draw(self, rng: Any, count: int, length: int) -> Any:

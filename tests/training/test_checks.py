@@ -54,7 +54,7 @@ def fading_from_the_end(batch: Batch) -> np.ndarray:
     the same as after more of them."""
     states = np.zeros(batch.tokens.shape)
     state = np.zeros(len(states))
-    for step in reversed(range(len(states.T))):
+    for step in reversed(range(batch.time)):
         state = 0.3 * state + batch.tokens[:, step] + 0.5
         states[:, step] = state
     return states

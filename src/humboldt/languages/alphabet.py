@@ -59,7 +59,6 @@ class Alphabet:
         except IndexError:
             position = next(i for i, number in enumerate(ids) if number >= len(self.symbols))
             raise UsageError(
-                f"The id {ids[position]} at position {position} is not in the alphabet: its {len(self.symbols)} "
-                f"symbols have the ids 0 to {len(self.symbols) - 1}. Draw only these; "
-                "`humboldt check task` finds such errors."
+                f"The id {ids[position]} at position {position} is not in the alphabet: it has the ids 0 to "
+                f"{len(self.symbols) - 1}. Draw only these; `humboldt check task` finds such errors."
             ) from None

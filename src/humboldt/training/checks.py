@@ -89,7 +89,7 @@ def padding(trial: AbstractTrial, batch: Batch) -> Finding:
     """Checks that the answers to a row are the same alone and with padding, as beside longer rows."""
     has_two_axes = trial.problem.start is not None
     row = batch.take([0])  # the shortest: in a batch it has the most padding
-    length, target_length = int(row.mask.sum()), int(np.flatnonzero(np.any(row.target_mask, 0)).max()) + 1
+    length, target_length = int(row.mask.sum()), int(np.flatnonzero(row.target_mask[0]).max()) + 1
     time, target_time = (length, target_length) if has_two_axes else (length, length)
     alone = Batch(
         row.tokens[:, :time],
