@@ -79,7 +79,7 @@ def export_hub(
     written = list(dict.fromkeys(part.suite for part in parts))
     rows = [_row(suites.get(name), sum(part.rows for part in parts if part.suite == name)) for name in written]
     about = {"version": __version__, "preset": preset, "seed": seed, "count": f"{count:,}", "example": written[0]}
-    write_file(out / "README.md", CARD.format(front=_front(parts), rows="\n".join(rows), **about), makes_folder=True)
+    write_file(out / "README.md", CARD.format(front=_front(parts), rows="\n".join(rows), **about))
     return parts
 
 
