@@ -29,13 +29,19 @@ def blocks(page: Path | str) -> list[Block]:
     return [Block(*parts) for parts in found]
 
 
-def run_block(kind: str, text: str, folder: Path, python: str = sys.executable) -> str:
-    """What a block prints in a process of its own; `humboldt` and `python` are those of the environment."""
+def make_tools(folder: Path, python: str = sys.executable) -> Path:
+    """Makes `humboldt` and `python` of an environment as programs in a folder, which is returned."""
     tools = folder / "bin"
     tools.mkdir(exist_ok=True)
     for name, line in (("humboldt", f'exec "{python}" -m humboldt "$@"'), ("python", f'exec "{python}" "$@"')):
         (tools / name).write_text(f"#!/bin/sh\n{line}\n")
         (tools / name).chmod(0o755)
+    return tools
+
+
+def run_block(kind: str, text: str, folder: Path, python: str = sys.executable) -> str:
+    """What a block prints in a process of its own; `humboldt` and `python` are those of the environment."""
+    tools = make_tools(folder, python)
     command = ["bash", "-euo", "pipefail", "-c", text] if kind == "bash" else [python, "-c", text]
     environment = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from kept_support import fill
-from pages import PAGES, ROOT, blocks
+from pages import PAGES, ROOT, blocks, script
 
 import humboldt
 from humboldt.suites import suites
@@ -95,3 +95,8 @@ def test_python_blocks_run(page: Path, folder: Path):
     for block in blocks(page):
         if block.kind == "python" and not block.needs:
             run_statements(block.text, names)
+
+
+def test_the_notebook_is_that_of_the_tutorial():
+    made = script("docs/notebook.py")
+    assert made.NOTEBOOK.read_text(encoding="utf-8") == made.notebook(), "Run `python docs/notebook.py`."

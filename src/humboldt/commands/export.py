@@ -6,20 +6,30 @@ from typing import Annotated
 import typer
 
 from humboldt.commands.options import Plugins, Settings
-from humboldt.errors import unknown_name
+from humboldt.errors import UsageError, unknown_name
+from humboldt.outside.hub import export_hub
 from humboldt.outside.lm_eval import export_lm_eval
 from humboldt.plugins import load_files
 from humboldt.settings import parse_assignments
 
-PROGRAMS = ("lm-eval",)
+PROGRAMS = ("hub", "lm-eval")
 
 
 def export(
-    program: Annotated[str, typer.Argument(help="The other program: lm-eval (EleutherAI's lm-evaluation-harness).")],
-    suite: Annotated[str, typer.Argument(help="The suite, e.g. syntax.")],
-    out: Annotated[Path, typer.Option(help="Folder for the task files.", metavar="DIR")],
+    program: Annotated[
+        str,
+        typer.Argument(
+            help="lm-eval (EleutherAI's lm-evaluation-harness), or hub (a data set: Parquet files with a card)."
+        ),
+    ],
+    what: Annotated[
+        str, typer.Argument(help="lm-eval: the suite, e.g. syntax. hub: a new folder.", metavar="SUITE|DIR")
+    ],
+    out: Annotated[Path | None, typer.Option(help="lm-eval: folder for the task files.", metavar="DIR")] = None,
     task: Annotated[list[str], typer.Option("--task", help="A task; may be repeated. Default: the paper's.")] = [],  # noqa: B006
-    preset: Annotated[str, typer.Option("--preset", help="The preset of the test strings: paper or quick.")] = "paper",
+    preset: Annotated[
+        str | None, typer.Option("--preset", help="The preset of the strings. Default: paper; hub: quick.")
+    ] = None,
     count: Annotated[
         int, typer.Option(min=0, help="How many test strings of each task at most, spread evenly; 0: all.")
     ] = 500,
@@ -29,11 +39,21 @@ def export(
     set_: Settings = [],  # noqa: B006
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """Write our tasks as files for another program."""
+    """Write our tasks as files for another program, or as a data set; print their names."""
     load_files(plugin)
     if program not in PROGRAMS:
         raise unknown_name("program to export for", program, PROGRAMS)
+    if program == "hub":
+        if out is not None or task or set_:
+            raise UsageError("`export hub DIR` writes all suites of a preset. Leave --out, --task and --set out.")
+        if not count:
+            raise UsageError("--count 0: some suites draw strings without end. Give the largest number of each task.")
+        for part in export_hub(Path(what), preset=preset or "quick", count=count, seed=seed):
+            print(f"{part.file}  {part.rows} rows")
+        return
+    if out is None:
+        raise UsageError("--out is missing: `export lm-eval` needs a folder for the task files. Add --out DIR.")
     changes = parse_assignments(set_)
-    options = {"preset": preset, "settings": changes, "shots": shots, "end": end, "seed": seed}
-    for exported in export_lm_eval(suite, out, tasks=task, count=count or None, **options):  # pyright: ignore[reportArgumentType]
+    options = {"preset": preset or "paper", "settings": changes, "shots": shots, "end": end, "seed": seed}
+    for exported in export_lm_eval(what, out, tasks=task, count=count or None, **options):  # pyright: ignore[reportArgumentType]
         print(f"{exported.name}  {exported.strings} strings")

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -29,6 +29,17 @@ class ExampleRequest:
     preset: str = "paper"
 
 
+@dataclass(frozen=True)
+class Split:
+    """Examples of a task that are shared as a file: the part that they belong to (`train`, `test`), the `split` and
+    `settings` of `OffersData.data` that give them, and columns with one value for all."""
+
+    part: str
+    split: str | None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+
 class OffersData(ABC):
     """A suite that prints examples of its tasks: `humboldt data`."""
 
@@ -37,6 +48,10 @@ class OffersData(ABC):
     def tasks_with_examples(self) -> list[str]:
         """The names for which there are examples: all tasks, and others that a suite adds."""
         return catalogue.tasks(self)  # pyright: ignore[reportArgumentType]  a suite inherits this
+
+    def shared_splits(self, task: str) -> list[Split]:
+        """Returns the splits of a task that `humboldt export hub` writes."""
+        return [Split("train", None), Split("test", "test")]
 
     @abstractmethod
     def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:

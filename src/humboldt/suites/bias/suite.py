@@ -11,7 +11,7 @@ from humboldt.suites.bias import answer, figures, interchange, scoring, tables
 from humboldt.suites.bias.printed import FEWER_SEEDS, variation
 from humboldt.suites.bias.problem import RuleLearning, members_of
 from humboldt.suites.bias.protocol import CONTENDERS, OF_FIGURE_3, PRESETS, SCAN_TASKS, TASKS, Preferences
-from humboldt.suites.capabilities import ExampleRequest, OffersData
+from humboldt.suites.capabilities import ExampleRequest, OffersData, Split
 from humboldt.suites.experiments import (
     Contender,
     MemberScore,
@@ -137,6 +137,11 @@ class Bias(AbstractSuite, OffersData, OffersFiles):
     def probe(self, resolved: Resolved, evaluation: Evaluation) -> Probe:
         del evaluation
         return scoring.probe(resolved)
+
+    def shared_splits(self, task: str) -> list[Split]:
+        rules = interchange.make_task(task, {}).rules
+        held_out = [Split("test", "test", {"rule": rule}, {"rule": rule}) for rule in rules]
+        return [Split("train", "train", {}, {"rule": "all"}), *held_out]
 
     def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
         return interchange.examples(request)

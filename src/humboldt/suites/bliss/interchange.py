@@ -22,8 +22,9 @@ def examples(suite: AbstractSuite, request: ExampleRequest) -> Iterator[tuple[li
             f"--length {request.length}: strings of this suite are sampled, or come next after a size. Leave "
             "--length out, or use --split test --after N."
         )
-    if request.split == "test" and "after" not in request.settings and "factors" in request.settings:
-        return test_pairs(problem_of(suite, request.task, request.preset, request.settings), request.count)
+    if request.split is not None and "after" not in request.settings and "factors" in request.settings:
+        problem = problem_of(suite, request.task, request.preset, request.settings)
+        return test_pairs(problem, request.count) if request.split == "test" else corpus_pairs(problem, request)
     language: Any = suite.make_task(request.task, None, {})
     return pairs(language, request)
 
@@ -64,6 +65,14 @@ def pairs(language: AbstractLanguage, request: ExampleRequest) -> Iterator[tuple
         sampled = language.drawn if split is None else lambda *about: language.corpus(*about).strings
         strings = sampled(count, request.seed, p)
     return ((source.split(), target.split()) for source, target in map(language.pair, strings))
+
+
+def corpus_pairs(problem: NextSymbol, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
+    """The strings that models of one training size are trained on, sorted by length."""
+    if request.split != "train":
+        raise unknown_name("split", str(request.split), ("train", "test"))
+    pairs = (problem.language.pair(string) for string in itertools.islice(problem.corpus.strings, request.count))
+    return ((source.split(), target.split()) for source, target in pairs)
 
 
 def test_pairs(problem: NextSymbol, count: int | None) -> Iterator[tuple[list[str], list[str]]]:

@@ -15,7 +15,7 @@ from humboldt.suites.bench import demo_part
 from humboldt.suites.bliss import answer, figures, files, interchange, scoring, tables
 from humboldt.suites.bliss.problem import NextSymbol
 from humboldt.suites.bliss.protocol import CONTENDERS, PRESETS, TASKS, Induction
-from humboldt.suites.capabilities import ExampleRequest, OffersCheck, OffersData, OffersWrongStrings, WrongString
+from humboldt.suites.capabilities import ExampleRequest, OffersCheck, OffersData, OffersWrongStrings, Split, WrongString
 from humboldt.suites.experiments import MemberScore, ReportedNumber, Request, Resolved, ScoringInput
 from humboldt.suites.files import FileRequest, OffersFiles, OutsideInput
 from humboldt.suites.presentation import Presentation
@@ -129,6 +129,9 @@ class Bliss(AbstractSuite, OffersData, OffersCheck, OffersFiles, OffersWrongStri
     def first_wrong(self, resolved: Resolved, predictor: Any, detail: Mapping[str, Any]) -> WrongString | None:
         del resolved, predictor
         return scoring.first_wrong(detail)
+
+    def shared_splits(self, task: str) -> list[Split]:
+        return [Split(part, part, {"factors": 1}) for part in ("train", "test")]
 
     def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
         return interchange.examples(self, request)

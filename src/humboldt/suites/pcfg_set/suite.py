@@ -9,7 +9,7 @@ from humboldt.measures.pcfg_set import VERSION
 from humboldt.suites import catalogue
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.bench import demo_part
-from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrongStrings, WrongString
+from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrongStrings, Split, WrongString
 from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Resolved, ScoringInput
 from humboldt.suites.files import FileRequest, OffersFiles, OutsideInput
 from humboldt.suites.pcfg_set import answer, figures, files, interchange, records, scoring, tables
@@ -128,6 +128,9 @@ class PcfgSet(AbstractSuite, OffersData, OffersFiles, OffersWrongStrings):
 
     def tasks_with_examples(self) -> list[str]:
         return [*catalogue.tasks(self), interchange.LOCALISM]
+
+    def shared_splits(self, task: str) -> list[Split]:
+        return [Split(part, part) for part in ("train", "validation", "test")]
 
     def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
         return interchange.examples(self, request)

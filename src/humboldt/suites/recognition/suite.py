@@ -12,14 +12,14 @@ from humboldt.languages.recognition import AbstractRecognition
 from humboldt.languages.recognition.parts.own import OwnContextFree, OwnRegular, recognition_task
 from humboldt.models.forms import form
 from humboldt.suites.base import AbstractSuite
-from humboldt.suites.capabilities import ExampleRequest, OffersCheck, OffersData, OffersWrongStrings, WrongString
+from humboldt.suites.capabilities import ExampleRequest, OffersCheck, OffersData, OffersWrongStrings, Split, WrongString
 from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Request, Resolved, ScoringInput
 from humboldt.suites.presentation import Presentation
 from humboldt.suites.reading import warn
 from humboldt.suites.recognition import answer, figures, interchange, scoring, tables
 from humboldt.suites.recognition.problem import MOST_SYMBOLS, audit_sentence
 from humboldt.suites.recognition.problem import Recognition as Problem
-from humboldt.suites.recognition.protocol import CONTENDERS, PRESETS, SCORED, TASKS, Recognisers
+from humboldt.suites.recognition.protocol import CONTENDERS, PRESETS, SCORED, SPLITS, TASKS, Recognisers
 from humboldt.training.abilities import CountsRight
 from humboldt.training.base import Heads, Job, MemberRecipe, Recipe, warm_up
 
@@ -127,6 +127,9 @@ class Recognition(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     def first_wrong(self, resolved: Resolved, predictor: Any, detail: Any) -> WrongString:
         del detail
         return scoring.first_wrong(resolved, predictor)
+
+    def shared_splits(self, task: str) -> list[Split]:
+        return [Split(part, part) for part in SPLITS]
 
     def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
         return interchange.examples(self, request)

@@ -14,7 +14,7 @@ from humboldt.languages.syntax.parts.splits import NAMES as SPLITS
 from humboldt.measures.accuracy import VERSION
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.bench import demo_part
-from humboldt.suites.capabilities import ExampleRequest, OffersCheck, OffersData, OffersWrongStrings, WrongString
+from humboldt.suites.capabilities import ExampleRequest, OffersCheck, OffersData, OffersWrongStrings, Split, WrongString
 from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Resolved, ScoringInput
 from humboldt.suites.presentation import Presentation
 from humboldt.suites.reading import warn
@@ -120,6 +120,9 @@ class Syntax(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     def first_wrong(self, resolved: Resolved, predictor: Any, detail: Any) -> WrongString:
         del detail
         return scoring.first_wrong(resolved, predictor)
+
+    def shared_splits(self, task: str) -> list[Split]:
+        return [Split(part, part) for part in SPLITS]
 
     def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
         return interchange.examples(self, request)
