@@ -145,7 +145,8 @@ def measured(job: Job, rounds: int) -> dict[str, Any]:
     is_cpu = _training(job).caller.device.type == "cpu"
     if is_cpu and num_workers(_training(replace(job, road="processes"))) > 1:
         names.insert(1, "processes")
-    names += [] if is_cpu else ["graphs"]
+    if not is_cpu:
+        names.append("graphs")
     parts: dict[str, Callable[[], float]] = {"bare": lambda: bare(job)}
     steppers: dict[str, Members] = {}
     refused = {}

@@ -246,6 +246,27 @@ def test_a_resumed_training_stays_on_its_road_and_ends_with_the_same_bits(
     assert again.outcomes == whole.outcomes and again.milestones == whole.milestones
 
 
+@pytest.mark.parametrize("margin", [0.0, 1e9])
+def test_a_choice_is_made_once(margin: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A training that is killed before its first checkpoint begins again by the road that its trial chose."""
+    wish = job(Plain, "auto", steps=60)
+    monkeypatch.setattr(roads, "MARGIN", margin)
+    stepper = _training(wish)._stepper(Checkpoints(tmp_path), Telling())
+    assert isinstance(stepper, Together) == (margin == 0)
+    monkeypatch.setattr(roads, "MARGIN", 1e9 - margin)
+    again = _training(wish)._stepper(Checkpoints(tmp_path), Telling())
+    assert type(again) is type(stepper) and again.call_steps == stepper.call_steps
+    found = train(wish, tmp_path)
+    named: Road = "in_turn" if margin else "stacked"
+    assert_weights(train(replace(wish, road=named), tmp_path / "named"), found)
+    other: Road = "stacked" if margin else "in_turn"
+    sink = Telling()
+    train(replace(wish, road=other), tmp_path, sink)  # finished before
+    assert sink.warnings == (
+        ["test_torch.py:Plain: the training began by another road, and stays on it."] * bool(margin)
+    )
+
+
 def test_a_failure_in_training_leads_to_members_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     advance, first_steps = Stack.advance, []
 
