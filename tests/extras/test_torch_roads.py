@@ -377,6 +377,21 @@ def test_a_plan_names_the_road(monkeypatch: pytest.MonkeyPatch):
     assert engine.road(job(Plain, members=1)) is None
 
 
+class Raises(Plain):
+    """Fails in its gradient."""
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        return super().forward(tokens).detach()
+
+
+def test_a_module_that_cannot_be_trained_is_reported_by_training_and_not_by_the_trial(tmp_path: Path):
+    wish = job(Raises)
+    wish = replace(wish, members=tuple(replace(member, l1=0.0, l2=0.0) for member in wish.members))
+    assert roads.choose(_training(wish)) == roads.Choice("in_turn")
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        train(wish, tmp_path)
+
+
 def test_a_road_is_an_option_of_a_run_and_not_of_its_identity(tmp_path: Path):
     settings = {"steps": 4, "num_test_lengths": 1, "strings_per_length": 2, "batch_size": 2, "hidden_size": 4}
     options: dict[str, Any] = {"tasks": "parity_check", "models": GRU, "seeds": 3, "settings": settings}

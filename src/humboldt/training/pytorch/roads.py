@@ -112,7 +112,7 @@ def choose(training: "Training") -> Choice:
         return slow
     try:
         plain = _Plain(training)
-    except HumboldtError:  # training raises it again, after better checks
+    except Exception:  # training raises it again, after better checks
         return slow
     is_free = training.road == "auto"  # a road that the user names is taken even if it is not faster
     if is_free and training.caller.device.type == "cpu" and plain.seconds > SLOW_STEP:
@@ -212,7 +212,7 @@ def _changed(before: dict[str, list[Any]], after: dict[str, list[Any]]) -> str |
 
 def _weights(learner: Learner) -> torch.Tensor:
     """Returns weights and buffers of a learner as one vector."""
-    return flat(x.double().cpu() for x in learner.module.state_dict().values())
+    return flat(x.cpu().double() for x in learner.module.state_dict().values())
 
 
 def _shown(losses: Sequence[float]) -> str:
