@@ -8,7 +8,7 @@ from torch.nn.utils.rnn import pack_padded_sequence
 class LSTM(nn.Module):
     """`nn.LSTM`, which runs on cuDNN on a GPU."""
 
-    layer: type[nn.LSTM] | type[nn.GRU] = nn.LSTM
+    layer: type[nn.LSTM | nn.GRU] = nn.LSTM
 
     def __init__(self, input_size: int, output_size: int, hidden_size: int = 256) -> None:
         super().__init__()

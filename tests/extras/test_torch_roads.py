@@ -246,6 +246,27 @@ def test_a_resumed_training_stays_on_its_road_and_ends_with_the_same_bits(
     assert again.outcomes == whole.outcomes and again.milestones == whole.milestones
 
 
+@pytest.mark.parametrize("margin", [0.0, 1e9])
+def test_a_choice_is_made_once(margin: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A training that is killed before its first checkpoint begins again by the road that its trial chose."""
+    wish = job(Plain, "auto", steps=60)
+    monkeypatch.setattr(roads, "MARGIN", margin)
+    stepper = _training(wish)._stepper(Checkpoints(tmp_path), Telling())
+    assert isinstance(stepper, Together) == (margin == 0)
+    monkeypatch.setattr(roads, "MARGIN", 1e9 - margin)
+    again = _training(wish)._stepper(Checkpoints(tmp_path), Telling())
+    assert type(again) is type(stepper) and again.call_steps == stepper.call_steps
+    found = train(wish, tmp_path)
+    named: Road = "in_turn" if margin else "stacked"
+    assert_weights(train(replace(wish, road=named), tmp_path / "named"), found)
+    other: Road = "stacked" if margin else "in_turn"
+    sink = Telling()
+    train(replace(wish, road=other), tmp_path, sink)  # finished before
+    assert sink.warnings == (
+        ["test_torch.py:Plain: the training began by another road, and stays on it."] * bool(margin)
+    )
+
+
 def test_a_failure_in_training_leads_to_members_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     advance, first_steps = Stack.advance, []
 
@@ -354,6 +375,21 @@ def test_a_plan_names_the_road(monkeypatch: pytest.MonkeyPatch):
     assert str(engine.road(wish)) == "pytorch_transformer.py:Transformer: members are trained in turn."
     assert "its control flow depends on values" in str(engine.road(job(DataDependent, "auto", steps=100)))
     assert engine.road(job(Plain, members=1)) is None
+
+
+class Raises(Plain):
+    """Fails in its gradient."""
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        return super().forward(tokens).detach()
+
+
+def test_a_module_that_cannot_be_trained_is_reported_by_training_and_not_by_the_trial(tmp_path: Path):
+    wish = job(Raises)
+    wish = replace(wish, members=tuple(replace(member, l1=0.0, l2=0.0) for member in wish.members))
+    assert roads.choose(_training(wish)) == roads.Choice("in_turn")
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        train(wish, tmp_path)
 
 
 def test_a_road_is_an_option_of_a_run_and_not_of_its_identity(tmp_path: Path):

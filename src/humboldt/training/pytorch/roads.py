@@ -62,12 +62,14 @@ class Choice(NamedTuple):
     - `gain`: how many times as fast as members in turn it is, measured or expected.
     - `refusals`: a sentence for each road that was tried and failed.
     - `call_steps`: of a training whose members do their steps together, the steps of a call.
+    - `is_measured`: whether the choice depends on measured times.
     """
 
     road: Road
     gain: float = 1.0
     refusals: tuple[str, ...] = ()
     call_steps: int | None = None
+    is_measured: bool = False
 
     def told(self, training: "Training") -> str:
         """Returns sentences about the road, for a plan."""
@@ -78,6 +80,11 @@ class Choice(NamedTuple):
         else:
             how = "trained in turn"
         return " ".join(self.refusals) or f"{training.caller.name}: members are {how}."
+
+
+def saved_road(road: Road, call_steps: int | None) -> np.ndarray:
+    """Returns a road as an array for a checkpoint: its place in `TOGETHER`, and the steps of a call, or 0."""
+    return np.array([TOGETHER.index(road) if road in TOGETHER else 0, call_steps or 0])
 
 
 def program_of(road: Road, training: "Training") -> Program | None:
@@ -105,11 +112,11 @@ def choose(training: "Training") -> Choice:
         return slow
     try:
         plain = _Plain(training)
-    except HumboldtError:  # training raises it again, after better checks
+    except Exception:  # training raises it again, after better checks
         return slow
     is_free = training.road == "auto"  # a road that the user names is taken even if it is not faster
     if is_free and training.caller.device.type == "cpu" and plain.seconds > SLOW_STEP:
-        return slow
+        return slow._replace(is_measured=True)
     taken, refusals = slow, []
     for road in roads:
         try:
@@ -120,7 +127,7 @@ def choose(training: "Training") -> Choice:
         gain = plain.seconds * len(training.members) / seconds
         if not is_free or gain > MARGIN * taken.gain:
             taken = Choice(road, gain, (), max(1, min(SPAN_STEPS, int(CALL_SECONDS / seconds))))
-    return taken._replace(refusals=tuple(refusals))
+    return taken._replace(refusals=tuple(refusals), is_measured=True)
 
 
 class Differs(Exception):
@@ -205,7 +212,7 @@ def _changed(before: dict[str, list[Any]], after: dict[str, list[Any]]) -> str |
 
 def _weights(learner: Learner) -> torch.Tensor:
     """Returns weights and buffers of a learner as one vector."""
-    return flat(x.double().cpu() for x in learner.module.state_dict().values())
+    return flat(x.cpu().double() for x in learner.module.state_dict().values())
 
 
 def _shown(losses: Sequence[float]) -> str:

@@ -31,7 +31,7 @@ MOMENTS = {"adam": ("exp_avg", "exp_avg_sq"), "adamw": ("exp_avg", "exp_avg_sq")
 
 
 class CannotStack(Exception):
-    """Members cannot be trained as one module, for a reason that completes the sentence "... because ..."."""
+    """Members cannot be trained as one module. The message is the reason."""
 
 
 class Functional:
@@ -74,7 +74,7 @@ class Rows:
 
     def _split(self, matrix: Tensor, leading: tuple[int, ...]) -> list[Tensor]:
         parts = matrix.detach().split(self.sizes, -1)
-        return [part.reshape(*leading, *shape) for part, shape in zip(parts, self.shapes, strict=True)]
+        return [part.view(*leading, *shape) for part, shape in zip(parts, self.shapes, strict=True)]
 
 
 def flat(tensors: Any) -> Tensor:
@@ -110,7 +110,6 @@ class Stack:
             for name in ("l1", "l2")
         )
         self._is_penalised = any(member.l1 or member.l2 for member in members)
-        self._numbers = torch.arange(len(members), device=device)
 
     def advance(self, learners: Sequence[Learner], first: int, data: Sequence[Batch], rates: np.ndarray) -> np.ndarray:
         """Does consecutive steps of all learners; returns losses and accuracies, shape `(2, member, step)`.
@@ -119,6 +118,8 @@ class Stack:
         raises an exception, the learners are unchanged.
         """
         device = self.caller.device
+        if all(learner.diverged_at >= 0 for learner in learners):
+            return np.empty((2, len(learners), 0))
         with own_random(device), own_threads(device), batched():
             rows = Rows([learner.module for learner in learners])
             optimiser = StackedOptimiser(self.recipe, rows, learners)

@@ -24,7 +24,7 @@ from humboldt.training.loop import MEMBERS, AbstractStepper, Loop, Losses, Weigh
 from humboldt.training.pytorch.calling import Caller, Examples, own_threads
 from humboldt.training.pytorch.learner import Learner, own_random, random_state, set_random_state
 from humboldt.training.pytorch.parallel import Task, WorkerLost, Workers, differs, num_workers
-from humboldt.training.pytorch.roads import ROAD, TOGETHER, choose, program_of, refusal
+from humboldt.training.pytorch.roads import ROAD, TOGETHER, choose, program_of, refusal, saved_road
 from humboldt.training.pytorch.steps import batch_loss, learning_rate_factor, optimiser_for, train_step
 from humboldt.training.spans import SPAN_STEPS, Call, History
 
@@ -89,24 +89,27 @@ class Training:
         return TrainedModules(**vars(history), modules=stepper.trained())
 
     def _stepper(self, checkpoints: Checkpoints, sink: AbstractSink) -> "Members":
-        """Returns a stepper for the road that a trial chooses. A resumed training stays on the road of its checkpoint,
-        unless the user names another one, so that it ends with the bits of an uninterrupted one."""
+        """Returns a stepper for the road that a trial chooses. Its choice is saved before the first step, so that a
+        resumed training stays on its road and ends with the bits of an uninterrupted one."""
         latest = checkpoints.latest()
-        if latest.done:
-            saved = latest.arrays.get(MEMBERS + ROAD)
-            if saved is None:
-                return ModuleStepper(self, sink)
-            road = TOGETHER[int(saved[0])]
-            is_left = self.road not in ("auto", road)
-            self.taken = "in_turn" if is_left else road
-            return Together(self, sink, self.taken, int(saved[1]))
-        choice = choose(self)
-        self.taken = choice.road
-        for sentence in choice.refusals:
-            sink.send(Warned(sentence))
-        if choice.call_steps is None:
-            return ModuleStepper(self, sink)
-        return Together(self, sink, choice.road, choice.call_steps)
+        saved = latest.arrays.get(MEMBERS + ROAD)
+        if saved is None and latest.done:
+            road, call_steps = "in_turn", None
+            if self.road in TOGETHER[1:]:
+                sink.send(Warned(f"{self.caller.name}: the training began by another road, and stays on it."))
+        elif saved is not None and (latest.done or self.road == "auto"):
+            road, call_steps = TOGETHER[int(saved[0])], int(saved[1]) or None
+            if self.road not in ("auto", road):
+                road = "in_turn"  # the user has named another road
+        else:
+            choice = choose(self)
+            for sentence in choice.refusals:
+                sink.send(Warned(sentence))
+            road, call_steps = choice.road, choice.call_steps
+            if choice.is_measured:
+                checkpoints.save(0, {MEMBERS + ROAD: saved_road(road, call_steps)}, {"milestones": []})
+        self.taken = road
+        return ModuleStepper(self, sink) if call_steps is None else Together(self, sink, road, call_steps)
 
     def seconds_per_step(self, sample: int) -> float:
         """Returns the measured seconds of a step of one member, from a few steps that are discarded."""
@@ -325,7 +328,7 @@ class Together(Members):
             self.restart_member(number)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        return {**super().arrays(), ROAD: np.array([TOGETHER.index(self.road), self.call_steps])}
+        return {**super().arrays(), ROAD: saved_road(self.road, self.call_steps)}
 
 
 class Trial(AbstractTrial):
