@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from torch_support import EXAMPLES, LSTM, SMALL, STEPS, Telling, job_of, losses, registered, trained
+from torch_support import EXAMPLES, LSTM, SMALL, STEPS, Telling, job_of, losses, registered, t, trained
 
 import humboldt
 from humboldt.core.stepping import FromPrefixes, FromStrings
@@ -198,3 +198,46 @@ def test_the_transformer_runs_on_every_suite(suite: str, tmp_path: Path):
     reference = f"{EXAMPLES / 'pytorch_transformer.py'}:Transformer"
     study = humboldt.run(suite, tasks=task, models=reference, seeds=1, settings={**settings, **SIZES}, out=tmp_path)
     assert not study.pending() and "pytorch_transformer.py:Transformer" in study.table()
+
+
+class Embedded(nn.Module):
+    """The family `lstm` in PyTorch: one causal module for all suites."""
+
+    def __init__(self, input_size: int, output_size: int, hidden_size: int = 8) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(input_size, hidden_size)
+        self.lstm = nn.LSTM(hidden_size, hidden_size, batch_first=True)
+        self.readout = nn.Linear(hidden_size, output_size)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        return self.readout(self.lstm(self.embedding(tokens))[0])
+
+    def copy(self, network: Any) -> None:
+        LSTM.copy(self, network)  # pyright: ignore[reportArgumentType]
+        self.embedding.weight.data = t(network.embedding.weight)
+
+
+ALL_SUITES: dict[str, tuple[str, dict[str, Any]]] = {
+    **SEQUENCES,
+    "chomsky": ("parity_check", {"learning_rates": (1e-3,), "batch_size": 8, "train_lengths": (1, 6)}),
+    "bliss": ("an_bn", {"factors": (4,), "penalties": ("none",)}),
+    "syntax": (
+        "adj_n_np",
+        {"train": 64, "validation": 4, "test": 4, "long": 4, "batch_size": 16, "lengths": (4, 8), "terminals": (2,)},
+    ),
+}
+
+
+@pytest.mark.parametrize("suite", ALL_SUITES)
+def test_one_module_and_the_family_with_its_weights_have_the_same_losses(suite: str):
+    task, settings = ALL_SUITES[suite]
+    ours = job_of(suite, task, "family/lstm", **settings, **SIZES)
+    ours = replace(ours, recipe=replace(ours.recipe, steps=STEPS), milestone=None)
+    theirs = replace(ours, model=job_of(suite, task, registered(Embedded), **settings, **SIZES).model)
+    module = _training(theirs).fresh(theirs.members[0]).module
+    assert isinstance(module, Embedded)
+    network = build(ours, jax.random.key(ours.members[0].seed))
+    module.copy(network.network if suite in SEQUENCES else network)
+    expected, found = losses(ours, theirs, module)
+    assert len(set(expected.round(6))) > STEPS // 2
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)

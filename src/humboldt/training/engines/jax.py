@@ -53,7 +53,9 @@ class JaxEngine(AbstractEngine):
 
     def train(self, job: Job, checkpoints: Checkpoints, sink: AbstractSink) -> "JaxTrained":
         from humboldt.training.ensemble.predictor import products
+        from humboldt.training.ensemble.programs import forget_programs
 
+        forget_programs()
         if self.takes_turns():
             tell_of_idle_gpu("JAX", sink)
         self._try_out(job, sink)
