@@ -49,6 +49,8 @@ def test_minimal_pairs(tmp_path: Path):
     [
         ("chomsky", "reverse_string", CHOMSKY),
         ("pcfg_set", "task_accuracy", {"size": 1500, "letters": 60, "deepest": 3, "naturalised": False}),
+        ("recognition", "dyck_2_3", {"train": 200, "validation": 5, "test": 40, "longest_test": 60}),
+        ("tracking", "s3", {"test_lengths": (41, 43), "strings_per_length": 4}),
     ],
 )
 def test_transductions(suite: str, task: str, settings: Any, tmp_path: Path):

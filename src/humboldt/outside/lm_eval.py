@@ -87,9 +87,8 @@ def export_lm_eval(
         if task not in catalogue.tasks(its_suite):
             raise unknown_name("task", task, catalogue.tasks(its_suite))
     request = _Request(its_suite, preset, dict(settings or {}), count, shots, end, seed)
-    planned = [
-        exported for task in tasks or its_suite.printed_tasks for exported in KINDS[its_suite.kind](request, task)
-    ]
+    written = _minimal_pairs if its_suite.has_minimal_pairs else _transductions
+    planned = [exported for task in tasks or its_suite.printed_tasks for exported in written(request, task)]
     try:
         out.mkdir(parents=True, exist_ok=True)
         write_file(out / "strings.py", LOADER, "--out")
@@ -156,7 +155,7 @@ def _yaml(values: Mapping[str, Any]) -> str:
 
 
 def _transductions(request: _Request, task: str) -> Iterator[_Task]:
-    """Yields tasks of an input and its output, scored by exact match."""
+    """Yields tasks of an input and its output, or its label, scored by exact match."""
     split = None if request.suite.kind is ProblemKind.TRANSDUCTION else "train"
     train = _Request(request.suite, request.preset, _of_task(request, task), None, 0, "", request.seed)
     shown = [{"input": x, "target": y} for x, y in train.pairs(task, split, SHOWN, request.seed)]
@@ -222,8 +221,4 @@ def _paired(rows: Sequence[tuple[str, str]], end: str) -> list[dict[str, str]]:
     ]
 
 
-KINDS = {
-    ProblemKind.TRANSDUCTION: _transductions,
-    ProblemKind.SEQUENCE_TO_SEQUENCE: _transductions,
-    ProblemKind.CLASSIFICATION: _minimal_pairs,
-}
+KINDS = (ProblemKind.TRANSDUCTION, ProblemKind.SEQUENCE_TO_SEQUENCE, ProblemKind.CLASSIFICATION)

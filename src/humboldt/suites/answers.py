@@ -128,6 +128,16 @@ def _loss_or_worst(result: Result, loss: Callable[[Result], float]) -> float:
     return loss(result) if result.state is State.FINISHED else float("inf")
 
 
+def answers_by_task(
+    scores: Iterable[Scores], answer: Callable[[str, Sequence[Scores]], TaskAnswer]
+) -> list[TaskAnswer]:
+    """Returns what `answer` makes of the results of each task, in their order."""
+    by_task: dict[str, list[Scores]] = {}
+    for entry in scores:
+        by_task.setdefault(entry.training.task, []).append(entry)
+    return [answer(task, entries) for task, entries in by_task.items()]
+
+
 def end_of_training(result: Result) -> dict[str, float]:
     """Returns loss and accuracy at the end of training: the mean of the last points of the curve."""
     if "end" in result.detail:  # a reference has no curve

@@ -1,14 +1,16 @@
 """The recognition suite: batches, scores by length and distance, and the shortcut audit."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import humboldt
+from humboldt.core.results import State
 from humboldt.errors import UsageError
 from humboldt.outside.predictor import NextSymbols
-from humboldt.suites import plans, suites
+from humboldt.suites import plans, resolving, suites
 from humboldt.suites.experiments import Request
 from humboldt.suites.recognition.problem import Recognition
 from humboldt.suites.recognition.protocol import SCORED, TASKS
@@ -81,3 +83,49 @@ def test_a_next_symbol_model_is_refused_with_a_sentence():
 def test_the_audit_runs_on_every_language(task: str):
     audit = problem(task).shortcuts()
     assert set(audit) == set(SCORED) and all(0 <= value <= 1 for by in audit.values() for value in by.values())
+
+
+@pytest.mark.parametrize(("heads", "outputs"), [("next_symbol", 5), ("next_set", 5), ("all", 8)])
+def test_further_heads_have_outputs_of_their_own(heads: str, outputs: int):
+    (experiment,) = humboldt.plan(
+        "recognition", tasks=["parity"], models=["family/lstm"], settings={**SMALL, "heads": heads}
+    ).experiments
+    assert experiment.training.setting["heads"] == heads
+    job = suites.get("recognition").job(resolving.resolved(experiment), experiment.members)
+    assert job.recipe.heads is not None and job.recipe.heads.outputs == outputs
+
+
+def test_models_are_trained_with_further_heads(tmp_path: Path):
+    settings = {**SMALL, "epochs": 2, "heads": "all", "hidden_size": 4}
+    study = humboldt.run("recognition", tasks=["parity"], models=["family/lstm"], settings=settings, out=tmp_path)
+    (scores,) = study.scores()
+    assert scores.results[0].state is State.FINISHED and 0 <= scores.results[0].measures["test"] <= 1
+    plain = humboldt.plan("recognition", tasks=["parity"], models=["family/lstm"], settings=SMALL).experiments[0]
+    assert "heads" not in plain.training.setting  # earlier results keep their identity
+
+
+def test_targets_have_the_sets_of_next_symbols():
+    (experiment,) = plans.plan(
+        suites.get("recognition"), Request(("dyck_2_3",), ("family/lstm",), "quick", 1, {**SMALL, "heads": "next_set"})
+    )
+    assert experiment.resolved is not None
+    recognition = Recognition(experiment.resolved.task, experiment.resolved.protocol)
+    seen = 0
+    for tokens, mask, targets, asked in zip(*_arrays(recognition.batch(0)), strict=True):
+        symbols = recognition.language.input_alphabet.decode(tokens[mask][:-1])
+        is_inside = recognition.language.contains(symbols)
+        assert targets[asked].tolist() == [int(is_inside)]
+        prefixes = [symbols[:end] for end in range(1, len(symbols) + 1)]
+        sets = [recognition.language.bits(recognition.language.valid_next(prefix)) for prefix in prefixes]
+        assert targets[: len(symbols)].tolist() == (sets if is_inside else [0] * len(symbols))
+        seen += is_inside * len(symbols)
+    assert seen
+
+
+def _arrays(batch: Any) -> tuple[Any, ...]:
+    return batch.tokens, batch.mask, batch.targets, batch.target_mask
+
+
+def test_heads_need_a_network_that_answers_at_every_symbol():
+    with pytest.raises(UsageError, match=r"heads=all: .* does not answer at every symbol.*family/lstm"):
+        humboldt.plan("recognition", tasks=["parity"], models=["lstm"], settings={"heads": "all"})

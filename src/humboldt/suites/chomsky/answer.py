@@ -7,17 +7,14 @@ from humboldt.core.results import Scores
 from humboldt.languages import tasks
 from humboldt.languages.chomsky.base import AbstractTransduction
 from humboldt.settings import from_json
-from humboldt.suites.answers import LEARNT, TaskAnswer, end_of_training, reported, value_or_floor
+from humboldt.suites.answers import LEARNT, TaskAnswer, answers_by_task, end_of_training, reported, value_or_floor
 from humboldt.suites.chomsky.floors import floor_of
 from humboldt.suites.chomsky.protocol import LengthGeneralisation
 
 
 def answers(scores: Sequence[Scores]) -> list[TaskAnswer]:
     """Returns the answer of one model for each task, by level of the hierarchy."""
-    by_task: dict[str, list[Scores]] = {}
-    for entry in scores:
-        by_task.setdefault(entry.training.task, []).append(entry)
-    return [_answer(task, entries) for task, entries in by_task.items()]
+    return answers_by_task(scores, _answer)
 
 
 def _answer(task: str, scores: Sequence[Scores]) -> TaskAnswer:

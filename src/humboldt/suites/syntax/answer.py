@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from humboldt.core.results import Result, Scores
-from humboldt.suites.answers import LEARNT, TaskAnswer, reported, value_or_floor
+from humboldt.suites.answers import LEARNT, TaskAnswer, answers_by_task, reported, value_or_floor
 
 CHANCE = 0.5
 NOT_FLOORS = ("category_bag_quadratic",)  # products of the counts of categories
@@ -11,10 +11,7 @@ NOT_FLOORS = ("category_bag_quadratic",)  # products of the counts of categories
 
 def answers(scores: Sequence[Scores]) -> list[TaskAnswer]:
     """Returns the answer of one model for each task."""
-    by_task: dict[str, list[Scores]] = {}
-    for entry in scores:
-        by_task.setdefault(entry.training.task, []).append(entry)
-    return [_answer(task, entries) for task, entries in by_task.items()]
+    return answers_by_task(scores, _answer)
 
 
 def _answer(task: str, scores: Sequence[Scores]) -> TaskAnswer:

@@ -55,6 +55,7 @@ class Syntax(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
         shown=("terminals", "distribution"),
     )
     test_sets = tuple(SCORED)
+    has_minimal_pairs = True
 
     def make_task(self, name: str, protocol: PseudoLanguages, options: Mapping[str, Any]) -> AbstractTask:
         (terminals,) = protocol.terminals

@@ -10,16 +10,13 @@ from humboldt.languages import tasks
 from humboldt.languages.formal.groups import generated
 from humboldt.languages.tracking import AbstractGroup, AbstractStateTracking
 from humboldt.settings import from_json
-from humboldt.suites.answers import LEARNT, TaskAnswer, end_of_training, reported, value_or_floor
+from humboldt.suites.answers import LEARNT, TaskAnswer, answers_by_task, end_of_training, reported, value_or_floor
 from humboldt.suites.tracking.protocol import StateTracking
 
 
 def answers(scores: Sequence[Scores]) -> list[TaskAnswer]:
     """Returns the answer of one model for each group and kind of input, by the solvability of the group."""
-    by_task: dict[str, list[Scores]] = {}
-    for entry in scores:
-        by_task.setdefault(entry.training.task, []).append(entry)
-    return [_answer(task, entries) for task, entries in by_task.items()]
+    return answers_by_task(scores, _answer)
 
 
 def _answer(name: str, scores: Sequence[Scores]) -> TaskAnswer:

@@ -92,6 +92,7 @@ CONTENDERS = MappingProxyType(
             sweep={"num_layers": LAYERS},
             departures=OURS,
         ),
+        "mamba": Contender("family/mamba", "Mamba, 1 layer", changes={"layers": 1}, departures=OURS),
     }
 )
 
@@ -167,10 +168,14 @@ PRESETS = MappingProxyType(
                 "strings_per_length": 64,
                 "num_test_lengths": 10,
             },
-            of_models={"transformer_encoder": {"learning_rates": (1e-3,), "seeds": 1}},
+            of_models={
+                "transformer_encoder": {"learning_rates": (1e-3,), "seeds": 1},
+                "mamba": {"steps": 2000, "width": 32, "feed_forward_size": 0, "seeds": 1},
+            },
             cells=(
                 *((task, "rnn") for task in TASKS),
                 *((task, model) for task in ("z2", "a5") for model in ("lstm", "transformer_encoder")),
+                ("z2", "mamba"),
             ),
             sweeps={},
         ),

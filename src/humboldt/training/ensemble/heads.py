@@ -33,6 +33,6 @@ def loss_of_heads(heads: Heads, outputs: Float[Array, "batch time out"], batch: 
         first += count
     if heads.next_set:
         logits = outputs[..., first : first + count].astype(jnp.float32)
-        possible = ((batch.targets[..., None] >> jnp.arange(count)) & 1).astype(jnp.float32)
+        possible = ((batch.targets[..., None] >> jnp.arange(count)[None, None]) & 1).astype(jnp.float32)
         total += heads.next_set * mean(optax.sigmoid_binary_cross_entropy(logits, possible).mean(-1))
     return total
