@@ -12,7 +12,7 @@ from pathlib import Path
 
 import humboldt
 from humboldt.languages import tasks
-from humboldt.published import lookup
+from humboldt.published import lookup, rows
 from humboldt.report.tables import as_text
 from humboldt.suites import suites
 from humboldt.suites.chomsky import floors
@@ -47,19 +47,44 @@ def chomsky_floors() -> str:
 
 def pcfg_set_table_3() -> str:
     """Returns Table 3 of Hupkes et al., our numbers before the paper's in brackets."""
-    rows = json.loads((ROOT / "reproductions/pcfg_set/table_3.json").read_text(encoding="utf-8"))
-    places = [(row["property"], row["statistic"]) for row in rows if (row["dataset"], row["split"]) == SET]
+    entries = json.loads((ROOT / "reproductions/pcfg_set/table_3.json").read_text(encoding="utf-8"))
+    places = [(row["property"], row["statistic"]) for row in entries if (row["dataset"], row["split"]) == SET]
     titles = {"n_functions": "functions"}
     lines = [f"| ours (paper) | {' | '.join(f'{titles.get(name, name)}, {what}' for name, what in places)} |"]
     lines.append("| --- " * (1 + len(places)) + "|")
-    for dataset, split in dict.fromkeys((row["dataset"], row["split"]) for row in rows):
-        own = [row for row in rows if (row["dataset"], row["split"]) == (dataset, split)]
+    for dataset, split in dict.fromkeys((row["dataset"], row["split"]) for row in entries):
+        own = [row for row in entries if (row["dataset"], row["split"]) == (dataset, split)]
         form = {"avg": ".1f"}
         cells = [
             f"{row['value']:{form.get(row['statistic'], 'g')}} ({row['published']:{form.get(row['statistic'], 'g')}})"
             for row in own
         ]
         lines.append(f"| {dataset}, {split} | {' | '.join(cells)} |")
+    return "\n" + "\n".join(lines) + "\n\n"
+
+
+def bliss_prior_work() -> str:
+    """Returns Table 1 of Lan et al., with the factor between the longest n of the test and of training."""
+    lines = [
+        "| language | paper | network | measure | training strings | longest n in training | in the test | factor |"
+    ]
+    lines.append("| --- " * 8 + "|")
+    metrics = {"m_det": "M_det", "m_cat": "M_cat", "m_cat_prime": "M_cat'", "bin": "accept or reject"}
+    for row in rows("bliss_prior_work"):
+        guessed = " (from the longest n)" if row["training_size_inferred"] == "true" else ""
+        longest = row["max_test_n"].replace("inf", "∞")
+        factor = "∞" if longest == "∞" else f"{int(longest) / int(row['max_train_n']):.3g}"
+        cells = (
+            row["language"],
+            row["paper"],
+            row["model"],
+            metrics[row["metric"]],
+            f"{int(row['training_size']):,}{guessed}",
+            row["max_train_n"],
+            longest,
+            factor,
+        )
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n" + "\n".join(lines) + "\n\n"
 
 
@@ -191,6 +216,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "quick_chomsky": lambda: quick("chomsky"),
     "quick_syntax": lambda: quick("syntax"),
     "chomsky_floors": chomsky_floors,
+    "bliss_prior_work": bliss_prior_work,
     "pcfg_set_table_3": pcfg_set_table_3,
     "reproduced": reproduced,
     "reproduced_suites": reproduced_suites,

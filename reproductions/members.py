@@ -1,15 +1,13 @@
-"""Writes `members.jsonl` of the suites whose members were exported before `humboldt archive` existed.
+"""Writes `bliss/members.jsonl`, whose searches were exported before `humboldt archive` existed.
 
 python reproductions/members.py
 
-From `chomsky/curves.json`, `syntax/curves.json`, `bliss/mdlrnn/results.json` and `bliss/mdlrnn/table_2.json`: which
-training each entry is of is found by planning its command again. Tasks, models and measures had version 1 when the
-first two were made.
+From `bliss/mdlrnn/results.json` and `bliss/mdlrnn/table_2.json`: which training each entry is of is found by planning
+its command again.
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,43 +29,6 @@ def training_of(suite: AbstractSuite, task: str, model: str, label: str) -> tupl
         changes[key if equals else "distribution"] = value if equals else part
     (resolved,) = plans.trainings(suite, task, model, catalogue.preset(suite, preset), changes)
     return resolved.training, suite.evaluations(resolved.protocol, task)[0]
-
-
-def curves(name: str) -> Iterator[dict[str, Any]]:
-    """Entries of `curves.json`, whose scores are percent. The best member alone has details."""
-    suite = suites.get(name)
-    shortcuts = _shortcuts() if name == "syntax" else {}
-    for entry in json.loads((HERE / name / "curves.json").read_text(encoding="utf-8")):
-        training, evaluation = training_of(suite, entry["task"], entry["model"], entry["setting"])
-        evaluation = replace(evaluation, version=1)
-        training = replace(training, versions=dict.fromkeys(training.versions, 1))
-        assert entry["states"] == {"finished": len(entry["scored"])}
-        shared = shortcuts.get((entry["task"], training.setting.get("terminals", 0)), {})
-        results = []
-        for number, member in enumerate(entry["scored"]):
-            measures = {measure: values[number] / 100 for measure, values in entry["scores"].items()}
-            best = entry["best"] if member == entry["best"]["member"] else {}
-            detail = {
-                **{key: value for key, value in best.items() if key != "member"},
-                **(shared if not number else {}),
-            }
-            seconds = entry["wall_seconds_all_members"] / len(entry["scored"])
-            results.append(Result(member, State.FINISHED, measures, seconds, detail, entry["environment"]))
-        scores = Scores(training, evaluation, tuple(results))
-        yield exported(scores, format=suite.format, headline=next(iter(entry["scores"])))
-
-
-def _shortcuts() -> Mapping[tuple[str, int], dict[str, Any]]:
-    """Classifiers without structure, by task and terminals."""
-    names = {"in_dist": "test", "out_of_dist": "long"}
-    found = {}
-    for entry in json.loads((HERE / "syntax" / "shortcuts.json").read_text(encoding="utf-8")):
-        audit = {
-            measure: {name: accuracy[split] / 100 for name, accuracy in entry["accuracy"].items()}
-            for measure, split in names.items()
-        }
-        found[entry["task"], entry["terminals"]] = {"shortcuts": audit}
-    return found
 
 
 def searches() -> Iterator[dict[str, Any]]:
@@ -100,9 +61,7 @@ def searches() -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    """Writes the files."""
-    for name in ("chomsky", "syntax"):
-        (HERE / name / "members.jsonl").write_text(as_lines(curves(name)), encoding="utf-8")
+    """Writes the file."""
     (HERE / "bliss" / "members.jsonl").write_text(as_lines(searches()), encoding="utf-8")
 
 

@@ -6,6 +6,8 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -86,6 +88,41 @@ def filled(rows: list[list[str]], columns: int) -> list[list[str]]:
 def load(path: str) -> Any:
     """A JSON record, by its place in the repository."""
     return json.loads((ROOT / path).read_text(encoding="utf-8"))
+
+
+@cache
+def measured(suite: str) -> list[dict[str, Any]]:
+    """The flat records of all members of a suite on record; those of earlier versions are among them."""
+    from humboldt.suites import suites
+    from humboldt.suites.cells import cells_of, sort_results
+    from humboldt.suites.reading import stored
+
+    its = suites.get(suite)
+    found = sort_results(its, stored(ROOT / "reproductions", suite))
+    cells = [cell for of in (found.cells, cells_of(its, found.superseded)) for group in of.values() for cell in group]
+    return [asdict(record) for cell in cells for record in its.presentation.records(cell)]
+
+
+@cache
+def trained(suite: str) -> list[dict[str, Any]]:
+    """All trainings of a suite on record: settings, members, their scores in percent, seconds, details of the best."""
+    from humboldt.suites.reading import stored
+
+    found = []
+    for scores in stored(ROOT / "reproductions", suite):
+        names = list(scores.results[0].measures)
+        details = [dict(result.detail) for result in scores.results]
+        found.append(
+            {
+                **{"task": scores.training.task, "model": scores.training.model},
+                "settings": {**scores.training.flat, **scores.evaluation.setting},
+                "scored": [result.member for result in scores.results],
+                "scores": {name: [100 * result.measures[name] for result in scores.results] for name in names},
+                "seconds": sum(result.seconds for result in scores.results),
+                "best": next((detail for detail in details if "accuracy_per_length" in detail), {}),
+            }
+        )
+    return found
 
 
 def script(path: str) -> Any:

@@ -7,7 +7,7 @@ import statistics
 from pathlib import Path
 
 import pytest
-from pages import ROOT, load
+from pages import ROOT, measured
 
 import humboldt
 from humboldt import cli
@@ -60,11 +60,7 @@ def test_what_is_said_below_the_pictures_is_in_the_records():
     first, tenth = (f"{100 * statistics.mean(one[depth]['value'] for one in depths):.0f}%" for depth in ("1", "10"))
     assert f"{first} of the answers are right at depth 1, {tenth} at depth 10 (three networks" in text
     assert len(members) == 3
-    scores = [
-        r
-        for r in load("reproductions/chomsky/records.json")
-        if "steps=10000" in r["setting"] and r["statistic"] == "max"
-    ]
+    scores = [r for r in measured("chomsky") if "steps=10,000" in r["setting"] and r["statistic"] == "max"]
     assert {r["members"] for r in scores} == {30}
 
 

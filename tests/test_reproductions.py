@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from pages import ROOT, filled, load, script, tables
+from pages import ROOT, filled, load, measured, script, tables, trained
 from scipy.stats import binomtest, fisher_exact
 
 from humboldt import published
@@ -16,26 +16,26 @@ MODELS = ("transformer_encoder", "transformer_decoder", "bilstm", "lstm")
 TITLES: dict[str, str] = dict(zip(("Encoder", "Decoder", "BiLSTM", "LSTM"), MODELS, strict=True))
 
 
-def by_cell(records: list[dict[str, Any]]) -> dict[tuple[str, str, str], dict[str, Any]]:
-    return {(r["task"], r["model"], r["setting"]): r for r in records}
+def steps_of(record: dict[str, Any]) -> int:
+    """The number of training steps in the setting of a record."""
+    (steps,) = re.findall(r"steps=([\d,]*\d)", record["setting"])
+    return int(steps.replace(",", ""))
 
 
 def test_the_chomsky_table_is_that_of_the_records():
     names = {"RNN": "rnn", "LSTM": "lstm", "Stack-RNN": "stack_rnn"}
-    best = [r for r in load("reproductions/chomsky/records.json") if (r["statistic"], r["measure"]) == ("max", "score")]
-    records, curves = by_cell(best), by_cell(load("reproductions/chomsky/curves.json"))
-    assert records.keys() == curves.keys()
+    best = [r for r in measured("chomsky") if (r["statistic"], r["measure"]) == ("max", "score")]
+    records = {(r["task"], r["model"], steps_of(r)): r for r in best}
+    curves = {(c["task"], c["model"], c["settings"]["steps"]): c for c in trained("chomsky")}
+    assert records.keys() == curves.keys() and len(records) == len(best) == 20
     table, *_ = tables(CHOMSKY)
     shown = set()
     for task, model, steps, *cells, seconds in filled(table, 2):
-        setting = f"paper, steps={steps.replace(',', '')}, num_test_lengths=47, strings_per_length=128"
-        cell = task, names[model], setting
+        cell = task, names[model], int(steps.replace(",", ""))
         record, scores = records[cell], curves[cell]["scores"]["score"]
         solved = sum(score >= 90 for score in scores)
         assert cells == [f"{record['value']:.1f}", f"{record['published']:.1f}", str(solved)], cell
-        assert float(seconds.removesuffix(", shared")) == pytest.approx(
-            curves[cell]["wall_seconds_all_members"], abs=0.51
-        )
+        assert float(seconds.removesuffix(", shared")) == pytest.approx(curves[cell]["seconds"], abs=0.7)
         assert record["members"] == len(scores) == 30
         shown.add(cell)
     (other,) = records.keys() - shown  # the longest run on Bucket Sort, of one learning rate: in the text
@@ -73,9 +73,8 @@ def test_the_table_of_missing_duplicate_is_that_of_the_record():
 
 def test_what_the_text_says_of_bucket_sort_is_on_record():
     text = " ".join(CHOMSKY.read_text(encoding="utf-8").split())
-    bucket_sort = [c for c in load("reproductions/chomsky/curves.json") if c["task"] == "bucket_sort"]
-    curves = {c["setting"].split("steps=")[1].split(",")[0]: c for c in bucket_sort}
-    curve = curves["25000"]["best"]["accuracy_per_length"]
+    curves = {c["settings"]["steps"]: c for c in trained("chomsky") if c["task"] == "bucket_sort"}
+    curve = curves[25_000]["best"]["accuracy_per_length"]
     at = dict(zip(curve["lengths"], curve["accuracy"], strict=True))
     said = re.search(r"it falls off: (.*?)\.", text)
     assert said
@@ -86,7 +85,7 @@ def test_what_the_text_says_of_bucket_sort_is_on_record():
         r"have (\d+) to (\d+) after 10,000 steps, (\d+) to (\d+) after 25,000, and (\d+) to (\d+) after 40,000", text
     )
     assert spans
-    for i, steps in enumerate(("10000", "25000", "40000")):
+    for i, steps in enumerate((10_000, 25_000, 40_000)):
         scores = [
             score
             for member, score in zip(curves[steps]["scored"], curves[steps]["scores"]["score"], strict=True)
@@ -98,7 +97,7 @@ def test_what_the_text_says_of_bucket_sort_is_on_record():
 
 def test_the_pseudo_languages_table_is_that_of_the_records():
     found = {}
-    for r in load("reproductions/syntax/records.json"):
+    for r in measured("syntax"):
         if r["statistic"] == "max" and r["members"] == 30 and "sizes" not in r["setting"]:
             terminals = re.search(r"terminals=(\d+)", r["setting"])[1]  # pyright: ignore[reportOptionalSubscript]
             found[r["task"], terminals, r["model"], r["measure"]] = r
@@ -139,12 +138,12 @@ def test_the_distances_between_columns_are_those_of_the_script(capsys: pytest.Ca
 
 def test_the_comparison_of_sizes_is_that_of_the_first_three_seeds():
     best = {}
-    for c in load("reproductions/syntax/curves.json"):
+    for c in trained("syntax"):
         first = [i for i, member in enumerate(c["scored"]) if member["seed"] < 3]
-        size = "counted" if "sizes=counted" in c["setting"] else "stated"
+        size = c["settings"].get("sizes", "stated")
         if c["task"] == "nested_dependency" and len(first) == 9:
             scores = [max(c["scores"][measure][i] for i in first) for measure in ("in_dist", "out_of_dist")]
-            best[c["setting"].split("terminals=")[1].split(",")[0], size, c["model"]] = scores
+            best[str(c["settings"]["terminals"]), size, c["model"]] = scores
     for terminals in ("2", "100"):
         where = {
             "language": "nested_dependency",
@@ -205,5 +204,5 @@ def test_the_shortcuts_are_those_of_the_record():
             accuracy = found[language, terminals]["accuracy"][names[classifier]]
             assert cell == "{test:.1f} / {long:.1f}".format(**accuracy), (classifier, terminals, language)
     best = [max(c[s] for c in e["accuracy"].values()) for e in found.values() for s in ("test", "long")]
-    records = load("reproductions/syntax/records.json")
+    records = measured("syntax")
     assert {f"{r['value']:.2f}" for r in records if "_shortcut" in r["measure"]} <= {f"{value:.2f}" for value in best}

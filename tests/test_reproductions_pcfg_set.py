@@ -5,13 +5,13 @@ import statistics
 from typing import Any
 
 import pytest
-from pages import ROOT, load, tables
+from pages import ROOT, load, measured, tables
 from scipy.stats import ttest_ind
 
 from humboldt import published
 from humboldt.languages.pcfg_set import VERSION
 from humboldt.suites import suites
-from humboldt.suites.cells import cells_of, sort_results
+from humboldt.suites.cells import sort_results
 from humboldt.suites.reading import records, stored
 from humboldt.suites.reading import tables as tables_of_results
 
@@ -219,27 +219,9 @@ def test_the_speed_is_on_record():
     assert f"about {record['tflops']} TFLOP/s" in TEXT and f"{100 * speed / record['peak_tflops']:.1f}%" in TEXT
 
 
-def test_members_give_the_numbers_on_record():
-    """As they were written when version 1 was current: the results among themselves, with the paper's numbers."""
-    suite = suites.get("pcfg_set")
-    recorded = [r for r in load("reproductions/pcfg_set/records.json") if r["published"] is not None]
-    cells = cells_of(suite, stored(ROOT / "reproductions", "pcfg_set"))
-    own = [r for found in cells.values() for cell in found for r in suite.presentation.records(cell) if r.published]
-    assert {(r.task, r.measure, r.published) for r in own} == {
-        (r["task"], r["measure"], r["published"]) for r in recorded
-    }
-    assert [r.value for r in own] == pytest.approx([r["value"] for r in recorded], abs=1e-5)
-
-
-def test_the_settings_of_the_records_are_those_of_the_members():
-    """What is not the paper's setting is in every record's heading."""
-    groups = cells_of(suites.get("pcfg_set"), stored(ROOT / "reproductions", "pcfg_set"))
-    own = {(cell.task, cell.model, str(heading)) for heading, cells in groups.items() for cell in cells}
-    recorded = load("reproductions/pcfg_set/records.json")
-    for r in recorded:
-        trained_on = "task_accuracy" if r["task"] == "localism" else r["task"]
-        assert any((trained_on, r["model"]) == cell[:2] and r["setting"].startswith(cell[2]) for cell in own), r
-    assert all("layers=hupkes" in r["setting"] for r in recorded if r["model"] == "conv_s2s")
+def test_what_is_not_the_papers_setting_is_in_every_records_heading():
+    recorded = measured("pcfg_set")
+    assert recorded and all("layers=hupkes" in r["setting"] for r in recorded if r["model"] == "conv_s2s")
     assert all("second_beta=0.998" in r["setting"] for r in recorded if r["model"] == "transformer")
 
 

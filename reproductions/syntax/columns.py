@@ -2,24 +2,37 @@
 
 First the mean absolute difference, in points, between each two printed columns, over all 24 rows of the paper's table:
 it needs none of our runs. Then that between our best members (rows) and the printed columns, over the cells that
-records.json has for a model with the stated sizes and all 30 members.
+members.jsonl has for a model with the stated sizes and all 30 members.
 
     python reproductions/syntax/columns.py
 """
 
-import json
+from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 from scipy.stats import binomtest
 
 from humboldt import published
+from humboldt.suites import suites
+from humboldt.suites.cells import cells_of
+from humboldt.suites.reading import stored
 
 MODELS = ("transformer_encoder", "transformer_decoder", "bilstm", "lstm")
 SPLITS = {"in_dist": "in-dist", "out_of_dist": "out-of-dist"}
 
 
-def printed(record: dict[str, str], column: str) -> float:
+def records() -> list[dict[str, Any]]:
+    """The flat records of all members, also of those whose initialiser has changed since."""
+    suite = suites.get("syntax")
+    groups = cells_of(suite, stored(Path(__file__).parents[1], "syntax"))
+    return [
+        asdict(record) for cells in groups.values() for cell in cells for record in suite.presentation.records(cell)
+    ]
+
+
+def printed(record: dict[str, Any], column: str) -> float:
     """What the paper prints for this cell in the column of some model."""
     terminals = record["setting"].partition("terminals=")[2].partition(",")[0]
     where = {"language": record["task"], "terminals": terminals, "distribution": "zipf", "paper_table": "table_2"}
@@ -75,8 +88,7 @@ def main() -> None:
             f"printed Decoder nearer to BiLSTM than to Encoder: {nearer} rows, farther: {farther}, "
             f"sign test {p:.2f}, {split}"
         )
-    records = json.loads((Path(__file__).parent / "records.json").read_text())
-    whole = [r for r in records if r["statistic"] == "max" and r["members"] == 30 and "sizes" not in r["setting"]]
+    whole = [r for r in records() if r["statistic"] == "max" and r["members"] == 30 and "sizes" not in r["setting"]]
     for measure in SPLITS:
         print(f"{measure:20}", *(f"{model:>20}" for model in MODELS))
         for model in MODELS:

@@ -157,7 +157,17 @@ def test_superseded_results_stand_apart():
     page = collect(old, "out")
     (section,) = (section for section in page.sections if section.name == "chomsky")
     assert {part.kind for part in section.parts} == {"superseded"} and not any(part.gaps for part in section.parts)
-    assert page.overview == ()
+    networks = [one for _, by_suite in page.overview for found in by_suite for one in found]
+    assert networks and {one.badge for one in networks} == {"an earlier version"}
+
+
+def test_numbers_without_members_are_in_the_overview():
+    record = {"suite": "bliss", "task": "an_bn", "model": "lstm", "setting": "paper epsilon=0", "measure": "b_index"}
+    record |= {"statistic": "max", "value": "10", "members": 3, "published": "<1"}
+    page = collect([], "out", [("results.json", [record, {**record, "task": "dyck_1"}])])
+    ((family, by_suite),) = page.overview
+    (seen,) = [one for found in by_suite for one in found]
+    assert (family, seen.network, seen.badge, seen.glance.text) == ("LSTM", "LSTM", "numbers on record", "2 records")
 
 
 def test_an_empty_study_gives_a_useful_page():

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from pages import ROOT, load
+from pages import ROOT, load, measured
 
 import humboldt
 from humboldt import cli, published
@@ -30,7 +30,7 @@ def compared(records: list[dict[str, Any]], place: tuple[str, ...]) -> dict[tupl
 
 
 def test_chomsky_table_2_is_that_of_the_records(found: dict[tuple[str, str], TableOfThePaper]):
-    records = [r for r in load("reproductions/chomsky/records.json") if r["statistic"] == "max"]
+    records = [r for r in measured("chomsky") if r["statistic"] == "max"]
     places = compared(records, ("task", "model")).values()
     agree = [abs(r["value"] - r["published"]) <= 3 and (r["value"] >= 90) == (r["published"] >= 90) for r in places]
     table = found["chomsky", "table_2"]
@@ -58,14 +58,14 @@ def test_bliss_table_2_is_that_of_the_records_and_searches(found: dict[tuple[str
 def test_syntax_and_pcfg_set_are_those_of_the_records(found: dict[tuple[str, str], TableOfThePaper]):
     records = [
         {**r, "terminals": r["setting"].partition("terminals=")[2]}
-        for r in load("reproductions/syntax/records.json")
+        for r in measured("syntax")
         if r["statistic"] == "max" and r["members"] == 30 and "sizes" not in r["setting"]
     ]
     places = compared(records, ("task", "model", "measure", "terminals")).values()
     table = found["syntax", "table_2"]
     agree = sum(abs(r["value"] - r["published"]) <= 15 for r in places)
     assert (table.measured, table.agree, table.cost) == (len(places), agree, 1.0)
-    records = [r for r in load("reproductions/pcfg_set/records.json") if "pair=" not in r["setting"]]
+    records = [r for r in measured("pcfg_set") if "pair=" not in r["setting"]]
     places = compared(records, ("task", "model", "measure")).values()
     table = found["pcfg_set", "table_1"]
     assert (table.measured, table.superseded) == (len(places), len(places))  # all on version 1 of the corpus

@@ -19,7 +19,7 @@ from humboldt.report.words import counted, duration
 from humboldt.suites import catalogue, plans, suites
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.catalogue import PAPER
-from humboldt.suites.cells import Cell, SettingGroup, Sorted, cells_of, order_of, sort_results
+from humboldt.suites.cells import Cell, OverviewEntry, SettingGroup, Sorted, cells_of, order_of, sort_results
 from humboldt.suites.departures import departures
 from humboldt.suites.experiments import Request
 from humboldt.suites.reading import parts_of, tables_apart, tables_of, unknown_suite_tables
@@ -57,7 +57,7 @@ def collect(
             part = _part(suite, heading, under_heading, folder, compared)
             parts.append(replace(part, kind="superseded", badge=SUPERSEDED, gaps=()))
             provenance |= {cell.key: provenance_of(suite, cell, folder) for cell in under_heading}
-        for family, found in _overview(suite, ordered.cells).items():
+        for family, found in _all_measured(suite, ordered, records).items():
             seen.setdefault(family, {})[name] = found
         sections.append(
             Section(
@@ -186,6 +186,28 @@ def _overview(suite: AbstractSuite, cells: Mapping[SettingGroup, Sequence[Cell]]
             )
             families.setdefault(catalogue.family(suite, model), []).append(seen)
     return families
+
+
+def _all_measured(
+    suite: AbstractSuite, ordered: Sorted, records: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]
+) -> dict[str, list[Seen]]:
+    """Returns the overview of current results. Networks without any are shown with results of earlier versions, and
+    those whose members are not stored with the number of their records."""
+    families = _overview(suite, ordered.cells)
+    shown = {one.network for found in families.values() for one in found}
+    for family, found in _overview(suite, cells_of(suite, ordered.superseded)).items():
+        earlier = [replace(one, kind="superseded", badge="an earlier version") for one in found]
+        families.setdefault(family, []).extend(one for one in earlier if one.network not in shown)
+    shown |= {one.network for found in families.values() for one in found}
+    counts = Counter(r["model"] for _, of_file in records for r in of_file if r["suite"] == suite.name)
+    for model, count in counts.items():
+        title = catalogue.contender(suite, model).title
+        if title not in shown:
+            about = "Numbers whose members are not stored: see the records of this suite below."
+            glance = OverviewEntry(text=counted(count, "record"), about=about)
+            found = Seen(network=title, badge="numbers on record", kind="other", glance=glance, more="")
+            families.setdefault(catalogue.family(suite, model), []).append(found)
+    return {family: found for family, found in families.items() if found}
 
 
 def _gaps(suite: AbstractSuite, heading: SettingGroup, cells: Sequence[Cell], folder: str) -> Iterator[Gap]:
