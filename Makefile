@@ -9,7 +9,12 @@ EVERYTHING = .venv/everything
 DOCUMENTED = .venv/documented
 PIP = PIP_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo report test test-extras slow coverage lint docs clean
+# The lowest versions that pyproject.toml declares, in an environment of its own.
+LOWEST = .venv-lowest/installed
+LOWEST_TESTS = tests/test_cli.py tests/test_versions.py tests/commands tests/page tests/storage/test_files.py \
+	tests/models/layers tests/training/ensemble/test_train.py tests/mdl/test_jit.py
+
+.PHONY: demo report test test-extras test-lowest slow coverage lint docs clean
 
 demo: $(INSTALLED)
 	$(BIN)/humboldt demo --out demo-results
@@ -22,6 +27,9 @@ test: $(INSTALLED)
 
 test-extras: $(EVERYTHING)
 	$(BIN)/pytest -m extras -n 2 --dist loadfile
+
+test-lowest: $(LOWEST)  # old packages warn of what they were going to drop; that is no fault of ours
+	.venv-lowest/bin/pytest -n 2 --dist loadfile -W ignore::DeprecationWarning $(LOWEST_TESTS)
 
 slow: $(INSTALLED)
 	$(BIN)/pytest -m slow
@@ -50,5 +58,11 @@ $(DOCUMENTED): $(INSTALLED)
 	$(PIP) '.[zoo,report,dev,docs]'
 	touch $(DOCUMENTED)
 
+$(LOWEST): pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv .venv-lowest
+	PIP_CONSTRAINT=constraints-lowest.txt .venv-lowest/bin/pip install --quiet --disable-pip-version-check \
+		--editable '.[zoo,report,parquet]' pytest pytest-xdist hypothesis beartype pyte
+	touch $(LOWEST)
+
 clean:
-	rm -rf .venv build
+	rm -rf .venv .venv-lowest build
