@@ -299,7 +299,7 @@ class ListSetting(nn.Module):
     [
         (Raises, r"forward raised ValueError: no such layer \(called with token ids of shape \(\d+, \d+\)"),
         (Pair, "forward returned a tuple. Return one tensor of logits"),
-        (TimeFirst, r"Return shape \(\d+, \d+, \d\): batch, time, outputs \(batch first\)"),
+        (TimeFirst, r"need the shape \(\d+, \d+, \d\): batch, time, symbols\. Batch and time are swapped"),
         (NotANumber, "logits that are not finite"),
         (LooksAhead, "a later symbol changes answers"),
     ],
@@ -323,7 +323,7 @@ def test_padding_that_changes_answers_is_told(tmp_path: Path):
     job = job_of("chomsky", "parity_check", registered(LooksAhead), learning_rates=(1e-3,), batch_size=4, steps=1)
     sink = Telling()
     trained(job, tmp_path, sink)
-    assert any("padding change answers" in message for message in sink.warnings)
+    assert any("of padding after a row of length" in message for message in sink.warnings)
 
 
 def test_a_diverged_member_keeps_its_last_good_weights(tmp_path: Path):

@@ -47,6 +47,17 @@ def test_a_plan_says_how_much_is_missing(clockwork: Clockwork, tmp_path: Path, c
     assert [one.record()["seconds"] for one in announce(study, estimate="none")] == [None, None]
 
 
+def test_diverged_members_are_neither_missing_nor_called_finished(
+    clockwork: Clockwork, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    clockwork.diverging = {1}
+    study = plan(tmp_path, tasks="even_pairs", seeds=2)
+    study.run(lambda experiment: Recording(), keep="all")
+    assert len(list(tmp_path.rglob("*.weights"))) == 1  # a diverged member is not kept
+    announce(study)
+    assert "1 member diverged before. They are not trained again: change a setting." in capsys.readouterr().err
+
+
 def test_a_measurement_that_takes_long_is_not_silent(
     clockwork: Clockwork, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):

@@ -4,18 +4,21 @@ import shlex
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from humboldt.core.identity import canonical
+from humboldt.core.results import State
 from humboldt.errors import MissingExtra, is_out_of_memory
 from humboldt.report.words import counted, duration, wrapped
 from humboldt.running import estimates as estimates_module
 from humboldt.running.interrupts import acknowledged
 from humboldt.running.study import Study
 from humboldt.settings import words
+from humboldt.storage.store import Done
 from humboldt.suites import catalogue
 from humboldt.suites.experiments import Experiment
 from humboldt.suites.origins import origins
@@ -76,6 +79,8 @@ def announce(
         _say(different)
     if recipes := _recipes_of_other_models(study):
         _say(recipes)
+    if diverged := _num_diverged(study, done):
+        _say(f"{counted(diverged, 'member')} diverged before. They are not trained again: change a setting.")
     if not missing:
         _say(f"Everything is already finished in `{study.out}`. There is nothing to do.")
         return plan
@@ -107,6 +112,16 @@ def _recipes_of_other_models(study: Study) -> str:
         recipe = f"optimiser {getattr(objects.protocol, 'optimiser', 'adam')}, learning_rates {rates}"
         recipes.setdefault(model, {})[recipe] = None
     return " ".join(f"{model} is trained with {'; or '.join(found)}." for model, found in recipes.items())
+
+
+def _num_diverged(study: Study, done: Mapping[str, Done]) -> int:
+    """Returns the number of members of a study that diverged in earlier runs."""
+    return sum(
+        done[experiment.training.key].trained.get(canonical(member)) is State.DIVERGED
+        for experiment in study.experiments
+        if experiment.training.key in done
+        for member in experiment.members
+    )
 
 
 def _say_roads(study: Study, pending: Sequence[Experiment]) -> None:
