@@ -1,6 +1,7 @@
 """Compiled programs are dropped before memory maps run out."""
 
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +14,7 @@ def test_programs_are_dropped_near_the_limit_only(tmp_path: Path, monkeypatch: p
     maps, most = tmp_path / "maps", tmp_path / "max_map_count"
     monkeypatch.setattr(programs, "MAPS", maps)
     monkeypatch.setattr(programs, "MOST_MAPS", most)
-    double = jax.jit(lambda x: 2 * x)
+    double: Any = jax.jit(lambda x: 2 * x)
     double(jnp.ones(3))
     assert not programs.forget_programs()  # not Linux: there are no such files
     maps.write_text("a map\n" * 50)
