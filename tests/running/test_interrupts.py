@@ -81,4 +81,4 @@ def test_only_what_is_saved_is_called_saved(error: BaseException, is_saved: bool
     with pytest.raises(Interrupted) as told, resumable():
         raise error
     assert ("everything so far is saved" in str(told.value)) == is_saved
-    assert ("lost" in str(told.value)) != is_saved and "To resume, run: " in str(told.value)
+    assert ("lost" in str(told.value)) != is_saved and "To resume, run:" in str(told.value)
