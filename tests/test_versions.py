@@ -21,7 +21,7 @@ def declared() -> dict[str, str]:
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, ([*re.findall(r"[0-9]+", version), "0", "0"])[:3]))
+    return tuple(map(int, [*re.findall(r"[0-9]+", version), "0", "0"][:3]))
 
 
 def test_every_lowest_version_is_pinned_and_no_other():

@@ -226,7 +226,7 @@ def shown(value: Any) -> str:
     """Returns a value as Python writes it, shortened; a huge number or a failing `repr` is shown by its type."""
     try:
         with contained():
-            written = repr(value)
+            written = repr(str(value) if isinstance(value, os.PathLike) else value)
     except Exception:
         return f"<{type(value).__name__}>"
     return written if len(written) <= 80 else f"{written[:77]}..."

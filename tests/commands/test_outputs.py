@@ -57,11 +57,6 @@ def test_every_command_replaces_plain_files_only(command: str, tmp_path: Path):
     assert code == 2 and "long" in said and len(said) < 400
 
 
-def test_no_device_is_replaced():
-    code, _, said = run("archive", STORE, "--output", "/dev/null")
-    assert code == 2 and "that is a device" in said and Path("/dev/null").is_char_device()
-
-
 def foreign(folder: Path) -> None:
     """The store of somebody who wants to write on our terminal."""
     training = Training(f"suite{RED}", f"task{RED}", f"model{RED}", "jax", {RED: RED}, {"task": 1, "model": 1})

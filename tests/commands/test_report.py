@@ -26,8 +26,8 @@ def run(*arguments: str | Path) -> str:
 def test_a_report_is_one_file_beside_the_results_or_where_it_is_asked_for(tmp_path: Path):
     folder = Path(shutil.copytree(STORE, tmp_path / "study"))
     assert run("report", folder).strip() == str(folder / "report.html")
-    assert run("report", folder, "--output", tmp_path / "new" / "page.html").strip().endswith("page.html")
-    assert (tmp_path / "new" / "page.html").read_bytes() == (folder / "report.html").read_bytes()
+    assert run("report", folder, "--output", tmp_path / "page.html").strip().endswith("page.html")
+    assert (tmp_path / "page.html").read_bytes() == (folder / "report.html").read_bytes()
     assert sorted(path.name for path in folder.iterdir()) == ["exports.json", "members.jsonl", "report.html"]
 
 
@@ -35,6 +35,7 @@ def test_a_report_is_one_file_beside_the_results_or_where_it_is_asked_for(tmp_pa
     ("arguments", "message"),
     [
         (["report", "nowhere"], "There are no results in `nowhere`"),
+        (["report", STORE, "--output", "nowhere/page.html"], "Give a file in a folder that exists"),
         (["report", STORE, "--output", "."], "that is a folder, and the page is one file"),
         (["plot", STORE, "chomsky/length"], "No figure named 'chomsky/length'. Did you mean 'chomsky/lengths'"),
         (["plot", STORE, "chomsky/lengths"], "2 settings have a figure 'chomsky/lengths'. Choose one: --heading"),

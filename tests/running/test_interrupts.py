@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+from humboldt.commands.run import resumable
+from humboldt.errors import Abandoned, Interrupted
 from humboldt.running.interrupts import STOPPING, acknowledged, stop_on_interrupt
 
 
@@ -58,3 +60,25 @@ def test_other_threads_are_left_alone():
     thread.start()
     thread.join()
     assert results == [False]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_the_first_signal_requests_a_stop_and_the_second_raises(number: signal.Signals):
+    before = signal.getsignal(number)
+    with pytest.raises(KeyboardInterrupt), stop_on_interrupt(lambda message: None) as should_stop:
+        assert not should_stop()
+        os.kill(os.getpid(), number)
+        assert should_stop()
+        os.kill(os.getpid(), number)
+        pytest.fail("the second signal was ignored")
+    assert signal.getsignal(number) is before
+
+
+@pytest.mark.parametrize(
+    ("error", "is_saved"), [(Interrupted("x"), True), (Abandoned("x"), False), (KeyboardInterrupt(), False)]
+)
+def test_only_what_is_saved_is_called_saved(error: BaseException, is_saved: bool):
+    with pytest.raises(Interrupted) as told, resumable():
+        raise error
+    assert ("everything so far is saved" in str(told.value)) == is_saved
+    assert ("lost" in str(told.value)) != is_saved and "To resume, run:" in str(told.value)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from humboldt.errors import UsageError
-from humboldt.storage.output import appearing, write_file
+from humboldt.storage.output import appearing, check_output, write_file
 
 
 def test_a_file_appears_when_it_is_complete(tmp_path: Path):
@@ -41,10 +41,34 @@ def test_only_plain_files_are_replaced(tmp_path: Path):
     for name, kind in (("link", "a link"), ("lost", "a link"), ("folder", "a folder"), ("pipe", "a pipe")):
         with pytest.raises(UsageError, match=f"that is {kind}, and only plain files are replaced"):
             write_file(tmp_path / name, "x")
+    assert target.read_text() == "mine" and not (tmp_path / "nowhere").exists()
+
+
+def test_no_device_is_replaced(tmp_path: Path):
+    path = tmp_path / "device"
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(1, 3))
+    except PermissionError:
+        pytest.skip("only root makes devices")
     with pytest.raises(UsageError, match="that is a device"):
-        write_file(Path("/dev/null"), "x")
-    assert Path("/dev/null").is_char_device() and target.read_text() == "mine"
-    assert not (tmp_path / "nowhere").exists()
+        write_file(path, "x")
+    assert path.is_char_device()
+
+
+def test_outputs_are_checked_before_work_begins(tmp_path: Path):
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    check_output(tmp_path / "new.html")
+    check_output(tmp_path / "file")
+    for name, message in {
+        "link": "that is a link",
+        "nowhere/x.html": "No such file or directory. Give a file in a folder that exists",
+        "file/x.html": "Not a directory",
+        "x" * 300: "too long",
+        "a\0b": "null",
+    }.items():
+        with pytest.raises(UsageError, match=f"^--certificate .*{message}"):
+            check_output(tmp_path / name, "--certificate")
 
 
 def test_a_planted_link_is_not_followed(tmp_path: Path):

@@ -49,11 +49,11 @@ def bench(
 
     The same command again does only what is missing.
     """
+    executor = None if ray is None else Ray(None if ray == "local" else ray, cores=1, gpus=0)
     load_files(plugin)
     changes = _by_suite(parse_assignments(set_))
     options = {"preset": preset, "suites": suite, "seeds": seeds, "parameters": parameters, "settings": changes}
     planned = running.plan_bench(model, **options, out=out)
-    executor = None if ray is None else Ray(None if ray == "local" else ray, cores=1, gpus=0)
     for name, reason in planned.left_out.items():
         print(f"Left out: {name}: {reason}.", file=sys.stderr)
     if dry_run:

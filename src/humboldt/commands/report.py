@@ -49,7 +49,8 @@ def write_report(folder: Path, output: Path | None = None, *, inside: int = INSI
         raise UsageError(
             f"--output {path}: that is a folder, and the page is one file. Give e.g. {path / 'report.html'}."
         )
-    check_output(path)
+    if output is not None:
+        check_output(output)
     damage: list[str] = []
     results = stored(folder, warn=damage.append)
     for sentence in damage:
