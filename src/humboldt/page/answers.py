@@ -19,7 +19,7 @@ ABOUT = (
 
 def answers_of(results: Sequence[Scores], folder: str, reported: Sequence[Scores] = ()) -> list[Answers]:
     """Returns the answers under each bench preset that there are results of, with the references beside them, and with
-    results that somebody reported."""
+    reported results."""
     parts = []
     for preset in BUDGETS:
         own = benched.answers_of(results, preset)

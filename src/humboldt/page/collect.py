@@ -36,7 +36,7 @@ def collect(
     """Returns the content of the page. Suites without results are included, with the command for a first run.
 
     `records` are numbers whose members are not stored, by the file that they come from. `reported` are results of a
-    bench that somebody else has made.
+    bench from elsewhere.
     """
     names = catalogue.suite_names()
     strangers = dict.fromkeys(s.training.suite for s in results if s.training.suite not in suites)

@@ -80,7 +80,7 @@ class Bench:
         return ModelCost(model=model, parameters=count, counts_all=True, seconds=seconds)
 
     def references(self) -> list[ModelAnswers]:
-        """Returns the answers of the references to the same suites, and those that somebody reported. A study with
+        """Returns the answers of the references to the same suites, and reported ones. A study with
         changed settings has no references."""
         same = [study.suite.name for study in self.studies if not study.request.settings]
         if not same:

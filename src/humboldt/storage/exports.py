@@ -23,7 +23,7 @@ from humboldt.storage.output import write_file
 from humboldt.storage.store import Upgrade, Written
 
 INDEX = "exports.json"
-REPORTED = "reported"  # the folder in a store for members that somebody else exported
+REPORTED = "reported"  # the folder in a store for exported members from elsewhere
 DIGITS = 6  # of measures and details: enough for every table and picture
 CURVES = ("training", "accuracy_per_length", "outputs")  # needed only by figures: exported with the best member
 SHARED = ("shortcuts", "parameters")  # details that are equal for all members of a training: exported with the first
@@ -107,7 +107,7 @@ def add_reported(path: Path, out: Path, upgrade: Upgrade) -> int:
 
 
 def read_reported(folder: Path, upgrade: Upgrade) -> list[Scores]:
-    """Reads the members in a store that somebody else exported, upgraded to current settings."""
+    """Reads the reported members of a store, upgraded to current settings."""
     paths = sorted((folder / REPORTED).glob("*.jsonl"))
     return [scores_of(entry, upgrade, where) for path in paths for where, entry in _lines(path)]
 

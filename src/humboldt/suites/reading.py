@@ -48,7 +48,7 @@ def stored(folder: Path, suite: str | None = None, warn: Callable[[str], None] =
 
 
 def reported(folder: Path) -> list[Scores]:
-    """Reads the results in a folder that somebody else has reported: exported members that `humboldt merge` added."""
+    """Reads the reported results of a folder: exported members that `humboldt merge` added."""
     results = read_reported(folder, upgrade)
     _make_known(results)
     return results
