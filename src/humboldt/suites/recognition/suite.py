@@ -12,8 +12,9 @@ from humboldt.languages.recognition import AbstractRecognition
 from humboldt.languages.recognition.parts.own import OwnContextFree, OwnRegular, recognition_task
 from humboldt.models.forms import form
 from humboldt.suites.base import AbstractSuite
+from humboldt.suites.bench import demo_part
 from humboldt.suites.capabilities import ExampleRequest, OffersCheck, OffersData, OffersWrongStrings, Split, WrongString
-from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Request, Resolved, ScoringInput
+from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Resolved, ScoringInput
 from humboldt.suites.presentation import Presentation
 from humboldt.suites.reading import warn
 from humboldt.suites.recognition import answer, figures, interchange, scoring, tables
@@ -37,7 +38,7 @@ class Recognition(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     printed_tasks = TASKS
     presets = PRESETS
     position = 7
-    demo = (Request(("parity",), ("lstm",), settings={"epochs": 5}),)  # enough here
+    demo = (demo_part("parity"),)
     headline = "test"
     evaluation = ("accuracy", scoring.VERSION)
     needs = (CountsRight,)

@@ -8,8 +8,9 @@ from humboldt.languages import ProblemKind
 from humboldt.languages.formal.language import ContextFreeLanguage, RegularLanguage
 from humboldt.languages.tracking.parts.own import OwnAutomaton, tracking_task
 from humboldt.suites.base import AbstractSuite
+from humboldt.suites.bench import demo_part
 from humboldt.suites.capabilities import ExampleRequest, OffersCheck, OffersData, OffersWrongStrings, WrongString
-from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Request, Resolved, ScoringInput, Variation
+from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Resolved, ScoringInput, Variation
 from humboldt.suites.presentation import Presentation
 from humboldt.suites.tracking import answer, figures, interchange, scoring, tables
 from humboldt.suites.tracking.problem import States
@@ -31,7 +32,7 @@ class Tracking(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     printed_tasks = TASKS
     presets = PRESETS
     position = 6
-    demo = (Request(("s3",), ("rnn",), settings={"steps": 1500}),)  # enough here
+    demo = (demo_part("s3"),)
     headline = "symbols"
     evaluation = ("states", scoring.VERSION)
     needs = (CountsRight,)
