@@ -93,7 +93,7 @@ def test_a_demo_without_the_extra_ends_with_a_hint(monkeypatch: pytest.MonkeyPat
     def lacking(folder: Path) -> Path:
         raise MissingExtra("altair")
 
-    monkeypatch.setattr(running, "suites", type("None", (), {"names": staticmethod(list)}))
+    monkeypatch.setattr(running, "demo_studies", lambda out: [])
     monkeypatch.setattr(running, "write_report", lacking)
     running.demo(Path("out"))
     assert "pip install 'humboldt[report]', then humboldt report out" in capsys.readouterr().err
