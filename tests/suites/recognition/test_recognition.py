@@ -88,25 +88,25 @@ def test_the_audit_runs_on_every_language(task: str):
 @pytest.mark.parametrize(("heads", "outputs"), [("next_symbol", 5), ("next_set", 5), ("all", 8)])
 def test_further_heads_have_outputs_of_their_own(heads: str, outputs: int):
     (experiment,) = humboldt.plan(
-        "recognition", tasks=["parity"], models=["family/lstm"], settings={**SMALL, "heads": heads}
+        "recognition", tasks=["parity"], models=["family/lstm"], settings={**SMALL, "loss_heads": heads}
     ).experiments
-    assert experiment.training.setting["heads"] == heads
+    assert experiment.training.setting["loss_heads"] == heads
     job = suites.get("recognition").job(resolving.resolved(experiment), experiment.members)
     assert job.recipe.heads is not None and job.recipe.heads.outputs == outputs
 
 
 def test_models_are_trained_with_further_heads(tmp_path: Path):
-    settings = {**SMALL, "epochs": 2, "heads": "all", "hidden_size": 4}
+    settings = {**SMALL, "epochs": 2, "loss_heads": "all", "hidden_size": 4}
     study = humboldt.run("recognition", tasks=["parity"], models=["family/lstm"], settings=settings, out=tmp_path)
     (scores,) = study.scores()
     assert scores.results[0].state is State.FINISHED and 0 <= scores.results[0].measures["test"] <= 1
     plain = humboldt.plan("recognition", tasks=["parity"], models=["family/lstm"], settings=SMALL).experiments[0]
-    assert "heads" not in plain.training.setting  # earlier results keep their identity
+    assert "loss_heads" not in plain.training.setting  # earlier results keep their identity
 
 
 def test_targets_have_the_sets_of_next_symbols():
     (experiment,) = plans.plan(
-        suites.get("recognition"), Request(("dyck_2_3",), ("family/lstm",), "quick", 1, {**SMALL, "heads": "next_set"})
+        suites.get("recognition"), Request(("dyck_2_3",), ("family/lstm",), "quick", 1, {**SMALL, "loss_heads": "next_set"})
     )
     assert experiment.resolved is not None
     recognition = Recognition(experiment.resolved.task, experiment.resolved.protocol)
@@ -127,5 +127,5 @@ def _arrays(batch: Any) -> tuple[Any, ...]:
 
 
 def test_heads_need_a_network_that_answers_at_every_symbol():
-    with pytest.raises(UsageError, match=r"heads=all: .* does not answer at every symbol.*family/lstm"):
-        humboldt.plan("recognition", tasks=["parity"], models=["lstm"], settings={"heads": "all"})
+    with pytest.raises(UsageError, match=r"loss_heads=all: .* does not answer at every symbol.*family/lstm"):
+        humboldt.plan("recognition", tasks=["parity"], models=["lstm"], settings={"loss_heads": "all"})

@@ -48,7 +48,7 @@ class Recognisers:
         None, "steps of rising learning rate, after which it stays", f"{CODE}: none", least=1, added_later=True
     )
     gradient_clip: float | None = setting(5.0, "largest norm of a gradient", CODE, above=0)
-    heads: Literal["recognition", "next_symbol", "next_set", "all"] = setting(
+    loss_heads: Literal["recognition", "next_symbol", "next_set", "all"] = setting(
         "recognition",
         "what a model is trained to say: the label; also the next symbol, the set of possible next ones, or both",
         f"{CODE}: all four",
@@ -80,8 +80,8 @@ class Recognisers:
     def further_heads(self) -> tuple[float, float]:
         """Returns the weights of the losses of next symbols and of next-symbol sets."""
         return (
-            self.head_weight if self.heads in ("next_symbol", "all") else 0.0,
-            self.head_weight if self.heads in ("next_set", "all") else 0.0,
+            self.head_weight if self.loss_heads in ("next_symbol", "all") else 0.0,
+            self.head_weight if self.loss_heads in ("next_set", "all") else 0.0,
         )
 
     @property
@@ -96,9 +96,9 @@ RECIPE = Departure(
     "and batch sizes)",
 )
 HEADS = Departure(
-    "heads",
+    "loss_heads",
     text="only the recognition head (paper: also with next-symbol and next-set heads, which families have with "
-    "heads=all)",
+    "loss_heads=all)",
 )
 CONTENDERS = MappingProxyType(
     {

@@ -61,17 +61,17 @@ class Recognition(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     def check_plan(self, resolved: Resolved) -> None:
         """Draws strings of a language from a file, to find out whether it has any, and warns of shortcuts. Further
         heads need a network that answers at every symbol."""
-        heads, title = resolved.protocol.heads, getattr(resolved.model, "title", resolved.training.model)
+        heads, title = resolved.protocol.loss_heads, getattr(resolved.model, "title", resolved.training.model)
         if heads != "recognition":
             if resolved.training.engine != "jax" or form(resolved.model, self.kind) != "causal":
                 raise UsageError(
-                    f"heads={heads}: {title} does not answer at every symbol, or is not trained with JAX. Use a "
-                    "family, e.g. --model family/lstm, or heads=recognition."
+                    f"loss_heads={heads}: {title} does not answer at every symbol, or is not trained with JAX. Use a "
+                    "family, e.g. --model family/lstm, or loss_heads=recognition."
                 )
             if len(resolved.task.input_alphabet) > MOST_SYMBOLS:
                 raise UsageError(
-                    f"heads={heads}: {resolved.training.task} has {len(resolved.task.input_alphabet)} symbols; sets of "
-                    f"next symbols have at most {MOST_SYMBOLS}. Use heads=recognition."
+                    f"loss_heads={heads}: {resolved.training.task} has {len(resolved.task.input_alphabet)} symbols; sets of "
+                    f"next symbols have at most {MOST_SYMBOLS}. Use loss_heads=recognition."
                 )
         if isinstance(resolved.task, OwnRegular | OwnContextFree):
             self._warn_of_shortcuts(type(resolved.task), resolved.protocol.longest, resolved.protocol.longest_test)
