@@ -106,7 +106,8 @@ def test_models_are_trained_with_further_heads(tmp_path: Path):
 
 def test_targets_have_the_sets_of_next_symbols():
     (experiment,) = plans.plan(
-        suites.get("recognition"), Request(("dyck_2_3",), ("family/lstm",), "quick", 1, {**SMALL, "loss_heads": "next_set"})
+        suites.get("recognition"),
+        Request(("dyck_2_3",), ("family/lstm",), "quick", 1, {**SMALL, "loss_heads": "next_set"}),
     )
     assert experiment.resolved is not None
     recognition = Recognition(experiment.resolved.task, experiment.resolved.protocol)

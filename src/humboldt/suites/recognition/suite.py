@@ -70,8 +70,8 @@ class Recognition(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
                 )
             if len(resolved.task.input_alphabet) > MOST_SYMBOLS:
                 raise UsageError(
-                    f"loss_heads={heads}: {resolved.training.task} has {len(resolved.task.input_alphabet)} symbols; sets of "
-                    f"next symbols have at most {MOST_SYMBOLS}. Use loss_heads=recognition."
+                    f"loss_heads={heads}: {resolved.training.task} has {len(resolved.task.input_alphabet)} symbols; sets "
+                    f"of next symbols have at most {MOST_SYMBOLS}. Use loss_heads=recognition."
                 )
         if isinstance(resolved.task, OwnRegular | OwnContextFree):
             self._warn_of_shortcuts(type(resolved.task), resolved.protocol.longest, resolved.protocol.longest_test)
