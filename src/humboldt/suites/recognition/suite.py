@@ -68,9 +68,9 @@ class Recognition(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
                     f"loss_heads={heads}: {title} does not answer at every symbol, or is not trained with JAX. Use a "
                     "family, e.g. --model family/lstm, or loss_heads=recognition."
                 )
-            if len(resolved.task.input_alphabet) > MOST_SYMBOLS:
+            if (symbols := len(resolved.task.input_alphabet)) > MOST_SYMBOLS:
                 raise UsageError(
-                    f"loss_heads={heads}: {resolved.training.task} has {len(resolved.task.input_alphabet)} symbols; sets "
+                    f"loss_heads={heads}: {resolved.training.task} has {symbols} symbols; sets "
                     f"of next symbols have at most {MOST_SYMBOLS}. Use loss_heads=recognition."
                 )
         if isinstance(resolved.task, OwnRegular | OwnContextFree):
