@@ -230,7 +230,9 @@ def test_a_failed_run_exits_1_and_its_traceback_can_be_shown(clockwork: Clockwor
 
     clockwork.on_train = fail
     done = call(*RUN, "--out", str(tmp_path))
-    assert done.code == 1 and done.err.splitlines()[-1].startswith("Error: 2 of 2 experiments failed")
+    *_, sentence, command = done.err.splitlines()
+    assert done.code == 1 and sentence.startswith("Error: 2 of 2 experiments failed")
+    assert command == f"  humboldt show {tmp_path} --failures"
     shown = call("show", str(tmp_path), "--failures")
     assert shown.code == 0 and "ZeroDivisionError: oh dear" in shown.out and "Traceback" in shown.out
     assert "failed" in call("show", str(tmp_path)).out
@@ -420,8 +422,8 @@ def test_check_says_how_somebody_elses_task_differs(tmp_path: Path, call: Call):
     assert done.code == 2 and "line 1" in done.err.lower() and "Traceback" not in done.err
     assert call("check", "chomsky", "parity", str(theirs)).code == 2
     assert call("check", "chomsky", "parity_check", str(tmp_path / "none")).code == 2
-    refused = call("check", "bliss", "an_bn", str(theirs))
-    assert refused.code == 2 and "no conformance check. These have one: chomsky" in refused.err
+    refused = call("check", "pcfg_set", "task_accuracy", str(theirs))
+    assert refused.code == 2 and "no conformance check. These have one: bliss, chomsky" in refused.err
 
 
 def test_assignments():

@@ -88,10 +88,8 @@ def screen(live: _Live, width: int) -> list[str]:
     return [line.rstrip() for line in shown.getvalue().splitlines()]
 
 
-@pytest.mark.parametrize(("width", "remark"), [(80, False), (130, True)])
-def test_live_lines_never_cut_numbers_short(
-    clock: list[float], width: int, remark: bool, monkeypatch: pytest.MonkeyPatch
-):
+@pytest.mark.parametrize("width", [80, 130])
+def test_live_lines_never_cut_numbers_short(clock: list[float], width: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("COLUMNS", str(width))
     name, live = "modular_arithmetic_simple · stack_rnn", _Live(_Study(20))
     live.update(name, Progress("training", 0, 1_000_000))
@@ -100,7 +98,7 @@ def test_live_lines_never_cut_numbers_short(
     live.stop()
     shown = "\n".join(screen(live, width))
     assert "0/20 experiments" in shown and re.search(r"999,900/1,000,000 1,333/s +< 1 s left|1,333/s", shown)
-    assert ("loss 1.258, accuracy 40.7%" in shown) is remark
+    assert "loss 1.258, accuracy 40.7%" in shown
 
 
 @pytest.mark.parametrize("at_work", [1, 10])
@@ -167,7 +165,7 @@ def test_a_terminal_shows_the_study_what_is_at_work_and_what_is_finished(tmp_pat
     counts = [re.findall(r"^study .* (\d+)/20 experiments", picture, re.M) for picture in pictures]
     finished = [max(map(int, found)) for found in counts if found]
     assert finished == sorted(finished) and {0, 5, 19} <= set(finished)
-    assert any(re.search(r"^\w+ · rnn · starting ━+$", picture, re.M) for picture in pictures)
+    assert any(re.search(r"^\w+ · rnn · starting ━+( \d+ s)?$", picture, re.M) for picture in pictures)
     assert any(re.search(r"^\w+ · rnn · training ━+[╸╺]?━* [1-4]00/500 \d", picture, re.M) for picture in pictures)
     assert any(re.search(r"^study .* \d+/20 experiments +\d+ s left", picture, re.M) for picture in pictures)
     assert re.search(r"^solve_equation · stack_rnn: score 0\.\d+ \(best of 2 members\), ", pictures[-1], re.M)

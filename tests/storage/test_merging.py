@@ -30,6 +30,10 @@ def run(study: Study) -> Study:
     return study
 
 
+def without_times(study: Study) -> str:
+    return study.table().partition("chomsky, paper: seconds of 1,000 steps")[0]
+
+
 def test_two_halves_are_the_whole(clockwork: Clockwork, tmp_path: Path):
     whole = run(plan(tmp_path / "whole"))
     ids = [experiment.id for experiment in whole.experiments]
@@ -39,7 +43,7 @@ def test_two_halves_are_the_whole(clockwork: Clockwork, tmp_path: Path):
     assert (done.members, done.weights) == (8, 8)
     assert rows(tmp_path / "out") == rows(tmp_path / "whole")
     assert weights(tmp_path / "out") == weights(tmp_path / "whole") and len(weights(tmp_path / "out")) == 8
-    assert plan(tmp_path / "out").pending() == [] and plan(tmp_path / "out").table() == whole.table()
+    assert plan(tmp_path / "out").pending() == [] and without_times(plan(tmp_path / "out")) == without_times(whole)
     again = merge([tmp_path / "b", tmp_path / "out"], tmp_path / "out")  # into itself, once more
     assert (again.members, again.weights) == (0, 0) and rows(tmp_path / "out") == rows(tmp_path / "whole")
 

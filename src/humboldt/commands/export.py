@@ -39,7 +39,7 @@ def export(
     set_: Settings = [],  # noqa: B006
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """Write our tasks as files for another program, or as a data set; print their names."""
+    """Write our tasks for another program, or as a data set."""
     load_files(plugin)
     if program not in PROGRAMS:
         raise unknown_name("program to export for", program, PROGRAMS)

@@ -37,7 +37,7 @@ def score(
     ] = False,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """Score files of predictions; print a short table, or JSON into a pipe."""
+    """Score files of predictions; print a table, or JSON to a pipe."""
     load_files(plugin)
     card = score_model(
         suite,

@@ -41,7 +41,7 @@ def test_a_tiny_run_gives_results_and_a_table(tmp_path: Path):
         assert found.measures["score"] == pytest.approx(sum(curve["accuracy"]) / 3)
         assert found.detail["training"]["steps"] == [20]
     assert sink.phases == {"starting", "training", "evaluation"}
-    table, _ = tables(SUITE, [scores_of(experiment, results)])
+    table, *_ = tables(SUITE, [scores_of(experiment, results)])
     assert table.columns == ("Level", "Task", "Chance", "Floor", "RNN", "paper")
     assert table.texts[0][:3] == ("regular", "cycle_navigation", "20") and table.texts[0][5] == "100.0"
     assert "7..9" in table.notes[1] and "steps 20 (paper: 1,000,000)" in table.notes[2]

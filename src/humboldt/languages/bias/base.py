@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from humboldt.errors import UsageError, unknown_name
 from humboldt.languages import AbstractTask, Alphabet, Drawn, ProblemKind
+from humboldt.settings import fields
 
 CHECKED_PAIRS = 100
 Symbols = tuple[str, ...]
@@ -149,7 +150,8 @@ class AbstractBiasTask(AbstractTask):
                         f"The rule {rule!r} gives {_show(given)} for the training input {_show(source)}, whose target "
                         f"is {_show(target)}. Every rule must explain the whole training set."
                     )
-        for rule, source, target in self.rule_examples:
+        is_default = all(getattr(self, field.name) == field.default for field in fields(type(self)))
+        for rule, source, target in self.rule_examples if is_default else ():
             if (given := self.output(rule, source)) != as_symbols(target):
                 raise UsageError(
                     f"The rule {rule!r} gives {_show(given)} for {source!r}, and `rule_examples` has {target!r}. "

@@ -20,7 +20,7 @@ class ScanSimple(AbstractBiasTask):
 
     block_size = 1024
     least_rules = 1
-    training_examples = (("run left after walk twice", "I_WALK I_WALK I_TURN_LEFT I_RUN"),)
+    training_examples = (("look left after walk twice", "I_WALK I_WALK I_TURN_LEFT I_LOOK"),)
     rule_examples = (("comp", "jump around right", " ".join(["I_TURN_RIGHT", "I_JUMP"] * 4)),)
 
     def training(self) -> list[Pair]:

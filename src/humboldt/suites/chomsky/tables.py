@@ -193,6 +193,7 @@ def layout(suite: "Chomsky", heading: SettingGroup, cells: Sequence[Cell]) -> li
 
 
 PAPERS_STEPS = 1_000_000  # of the running times in Table A.2
+LEAST_STEPS = 1000  # of a training whose time is shown: a shorter one mostly compiles
 
 
 def _times(suite: "Chomsky", heading: SettingGroup, cells: Sequence[Cell]) -> list[Table]:
@@ -220,12 +221,13 @@ def _times(suite: "Chomsky", heading: SettingGroup, cells: Sequence[Cell]) -> li
 
 
 def seconds_of_thousand_steps(cell: Cell) -> float | None:
-    """Returns the mean time of a member, its test included, for 1,000 of its steps; `None` if no time is known."""
+    """Returns the mean time of a member, its test included, for 1,000 of its steps; `None` if no time is known, or
+    of trainings with fewer steps."""
     known = [
         1000 * result.seconds / scores.training.setting["steps"]
         for scores in cell.scores
         for result in scores.results
-        if result.seconds > 0 and scores.training.setting.get("steps")
+        if result.seconds > 0 and scores.training.setting.get("steps", 0) >= LEAST_STEPS
     ]
     return sum(known) / len(known) if known else None
 
