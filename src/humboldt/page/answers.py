@@ -7,7 +7,7 @@ from humboldt.page.content import Answers, Grid
 from humboldt.page.grids import grid_of
 from humboldt.report.figures import FAMILY, MODEL, Axis, Figure, Kind
 from humboldt.report.tables import Table
-from humboldt.suites import benched, profile
+from humboldt.suites import benched, catalogue, profile
 from humboldt.suites.answers import ModelAnswers
 from humboldt.suites.bench import BUDGETS, PREFIX
 
@@ -58,7 +58,7 @@ def _figure(preset: str, own: Sequence[ModelAnswers], beside: Sequence[ModelAnsw
         for task in each.tasks
         if task.is_compared and task.values and not each.has_preferences
     ]
-    order = tuple(dict.fromkeys(row["suite"] for row in rows))
+    order = tuple(name for name in catalogue.suite_names() if any(row["suite"] == name for row in rows))
     return Figure(
         name=preset,
         title="Scores above the floor, task by task",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from humboldt.measures import comparison
 from humboldt.report.tables import Table, TableCell, TableEntry
 from humboldt.report.words import counted, duration
-from humboldt.suites import suites
+from humboldt.suites import catalogue, suites
 from humboldt.suites.answers import ModelAnswers, ModelCost, Progress, TaskAnswer
 from humboldt.suites.bench import BUDGETS
 
@@ -40,7 +40,8 @@ def overview(
     answers: Sequence[ModelAnswers], references: Sequence[ModelAnswers], titles: Callable[[str], str]
 ) -> Table:
     """Returns the table of all answers: one row per model, those of the bench first."""
-    columns = list(dict.fromkeys(each.suite for each in (*answers, *references)))
+    answered = {each.suite for each in (*answers, *references)}
+    columns = [name for name in catalogue.suite_names() if name in answered]
     rows: dict[tuple[str, str], dict[str, str]] = {}
     for source, group in ((OWN, answers), (REFERENCE, references)):
         for each in group:
