@@ -1,9 +1,12 @@
 """The stack against a slow loop, and a Stack-RNN whose weights are set by hand."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from humboldt.models.cells.base import Extent
 from humboldt.models.memories.stack import NO_OP, POP, PUSH, Stack
@@ -38,16 +41,21 @@ def test_the_actions_of_each_stack_sum_to_one():
     np.testing.assert_allclose(probabilities.sum(1), np.ones(3), rtol=1e-6)
 
 
-def test_a_stack_as_deep_as_the_sequence_is_as_good_as_any_deeper_one():
-    cell = StackRNN(hidden_size=8).build(4, 2, num_symbols=3, key=jax.random.key(1)).cell
-    xs = jax.nn.one_hot(jnp.array(np.random.default_rng(0).integers(0, 4, 11)), 4)
-    shallow, deep = (
-        jax.lax.scan(
-            lambda state, x: cell(state, cell.project(x)), cell.init_state(Extent.of(jnp.ones(depth, bool))), xs
-        )[1]
-        for depth in (11, 128)
-    )
-    np.testing.assert_array_equal(shallow, deep)
+@pytest.mark.parametrize("length", [1, 2, 10, 11])
+def test_a_stack_half_as_deep_as_the_sequence_is_as_good_as_any_deeper_one(length: int):
+    """Outputs and gradients are the same bits."""
+    cell = StackRNN(hidden_size=8, num_stacks=2).build(4, 2, num_symbols=3, key=jax.random.key(1)).cell
+    xs = jax.nn.one_hot(jnp.array(np.random.default_rng(0).integers(0, 4, length)), 4)
+    weights = jnp.array(np.random.default_rng(1).normal(size=(length, 8)).astype(np.float32))
+
+    def loss(cell: Any, extent: Extent) -> tuple[jax.Array, jax.Array]:
+        outputs = jax.lax.scan(lambda state, x: cell(state, cell.project(x)), cell.init_state(extent), xs)[1]
+        return (weights * outputs).sum(), outputs
+
+    half, whole = Extent.of(jnp.ones(length, bool)), Extent.of(jnp.ones(128, bool))._replace(keeps_all=True)
+    assert cell.memory.init(half).shape[1] == length // 2 + 1 and cell.memory.init(whole).shape[1] == 129
+    shallow, deep = (eqx.filter_grad(loss, has_aux=True)(cell, extent) for extent in (half, whole))
+    jax.tree.map(np.testing.assert_array_equal, shallow, deep)
 
 
 def reverser() -> eqx.Module:

@@ -36,8 +36,10 @@ class Stack(AbstractMemory):
         self.read_size = num_stacks * cell_size
 
     def init(self, extent: Extent) -> Float[Array, "stack depth cell"]:
-        """Returns empty stacks. A step fills at most one more cell, so that more cells would not change any number."""
-        return jnp.zeros((self.num_stacks, extent.num_steps + 1, self.cell_size), self.value.weight.dtype)
+        """Returns empty stacks. A step fills at most one more cell, and lifts another by one. So what lies deeper than
+        half of the steps is never read again, and more cells would not change any number."""
+        depth = extent.num_steps if extent.keeps_all else extent.num_steps // 2
+        return jnp.zeros((self.num_stacks, depth + 1, self.cell_size), self.value.weight.dtype)
 
     def read(self, memory: Float[Array, "stack depth cell"]) -> Float[Array, " read"]:
         return memory[:, 0].reshape(-1)

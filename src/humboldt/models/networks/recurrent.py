@@ -59,16 +59,20 @@ class RecurrentNetwork(AbstractStepwise, AbstractInspectable):
             state, hidden = self.cell(state, self.cell.project(x))
             return state, (state, hidden)
 
-        _, (states, outputs) = jax.lax.scan(step, self.start(tokens, mask), self._embedded(tokens))
+        _, (states, outputs) = jax.lax.scan(step, self._start(tokens, mask, keeps_all=True), self._embedded(tokens))
         return self.cell.internals(states, outputs)
 
     def start(self, tokens: Tokens, mask: Mask | None = None, key: PRNGKeyArray | None = None) -> Any:
         """Returns the state before the first of these tokens. There is no dropout: a key changes nothing."""
         del key
+        return self._start(tokens, mask)
+
+    def _start(self, tokens: Tokens, mask: Mask | None, *, keeps_all: bool = False) -> Any:
         mask = jnp.ones(len(tokens), bool) if mask is None else mask
         is_mark = mask & (tokens >= self.num_symbols)
         input_length = jnp.where(is_mark.any(), jnp.argmax(is_mark).astype(jnp.int32), mask.sum(dtype=jnp.int32))
-        return self.cell.init_state(Extent.of(mask, input_length=input_length))
+        extent = Extent.of(mask, input_length=input_length)
+        return self.cell.init_state(extent._replace(keeps_all=keeps_all))
 
     def step(self, state: Any, token: Int[Array, ""]) -> tuple[Any, Float[Array, " out"]]:
         state, hidden = self.cell(state, self.cell.project(self._embedded(token)))
