@@ -11,7 +11,7 @@ from humboldt.core.results import Result, Scores, State
 from humboldt.errors import UsageError
 from humboldt.running import bench
 from humboldt.running.budgets import size_for, size_of
-from humboldt.running.references import add_references
+from humboldt.running.references import add_references, check_size
 from humboldt.storage.exports import as_lines, exported
 from humboldt.suites import benched, catalogue, profile, suites
 from humboldt.suites.answers import Progress
@@ -119,8 +119,22 @@ def test_references_are_written_and_read_again(tmp_path: Path):
     assert all("outputs" not in result.detail for scores in again for result in scores.results)
 
 
+def test_references_have_the_size_of_the_budget():
+    (sized, *_), (other, *_) = (
+        made(bench.plan_bench("rnn", suites=["chomsky"], seeds=2, parameters=count), 0.5) for count in (None, 9000)
+    )
+    check_size(sized, QUICK)
+    with pytest.raises(
+        UsageError, match=r"family/rnn has [0-9,]+ parameters .* 33,280, within 10%.*`humboldt bench rnn"
+    ):
+        check_size(other, QUICK)
+
+
 def test_references_that_ship_are_of_current_versions():
     shipped = benched.reference_scores()
+    for answers in (each for preset in (QUICK, STANDARD) for each in benched.answers_of(shipped, preset)):
+        check_size(answers.scores[0], answers.preset)
+        assert min(len(task.values) for task in answers.tasks) >= 5
     stale = [s for s in shipped if not is_current(suites.get(s.training.suite), s.training, s.evaluation)]
     assert not [f"{s.training.suite}/{s.training.task} {s.training.model}" for s in stale]
 
@@ -137,9 +151,9 @@ def test_reported_results_are_a_row_of_their_own(tmp_path: Path, capsys: pytest.
     merge_([tmp_path / "gru.jsonl"], out=tmp_path / "mine")
     assert "14 reported members" in capsys.readouterr().err
     mine = dataclasses.replace(planned, out=tmp_path / "mine")
-    (answers,) = mine.references()
+    (answers,) = (each for each in mine.references() if each.source)
     assert (answers.model, answers.source) == ("family/gru", "reported, not re-run")
-    table = profile.overview(benched.answers_of(made(planned, 0.5), QUICK), mine.references(), str)
+    table = profile.overview(benched.answers_of(made(planned, 0.5), QUICK), [answers], str)
     assert [row[:2] for row in table.texts] == [("family/rnn", "this bench"), ("family/gru", "reported, not re-run")]
     (tmp_path / "broken.jsonl").write_text('{"training": {}}\n')
     with pytest.raises(UsageError, match=r"line 1 is not an exported training"):

@@ -17,7 +17,7 @@ from humboldt.report.words import counted
 from humboldt.running import bench as running
 from humboldt.running.cluster.executor import Ray
 from humboldt.running.planning import announce
-from humboldt.running.references import add_references
+from humboldt.running.references import add_references, check_size
 from humboldt.settings import parse_assignments
 from humboldt.suites import benched, profile, suites
 from humboldt.suites.answers import ModelAnswers
@@ -98,12 +98,10 @@ def references(
     if (add is None) != (to is None):
         raise UsageError("--add and --to belong together: results of one folder are added to files in another.")
     if add is not None and to is not None:
-        results = [
-            scores
-            for preset in BUDGETS
-            for answers in benched.answers_of(stored(add), preset)
-            for scores in answers.scores
-        ]
+        of_presets = [(preset, answers) for preset in BUDGETS for answers in benched.answers_of(stored(add), preset)]
+        for preset, answers in of_presets:
+            check_size(answers.scores[0], preset)
+        results = [scores for _, answers in of_presets for scores in answers.scores]
         if not results:
             raise UsageError(f"`{add}` has no results of a bench preset. Make some with `humboldt bench`.")
         for path in add_references(results, to):

@@ -6,10 +6,16 @@ from typing import Any
 
 from humboldt import references
 from humboldt.core.results import Scores
+from humboldt.errors import UsageError
+from humboldt.models import models
+from humboldt.running.budgets import size_of_settings
+from humboldt.settings import from_json
 from humboldt.storage.exports import exported
 from humboldt.suites import suites
 from humboldt.suites.answers import end_of_training
+from humboldt.suites.bench import BUDGETS, PREFIX
 
+TOLERANCE = 0.1  # of the budget of parameters
 LEFT_OUT = ("training", "accuracy_per_length", "outputs", "score", "scores", "exceptions", "in_the_end")  # of details
 
 
@@ -25,6 +31,19 @@ def as_references(results: Sequence[Scores]) -> dict[str, list[Mapping[str, Any]
             line["detail"] = detail | ({"end": ends} if "training" in result.detail else {})
         lines.setdefault(suite.name, []).append(entry)
     return lines
+
+
+def check_size(scores: Scores, preset: str) -> None:
+    """Raises a usage error if the network of a result is not within 10% of the budget of a bench preset."""
+    model, budget = scores.training.model, BUDGETS[preset]
+    body = size_of_settings(from_json(models.get(model), scores.training.setting["model"])).body
+    if abs(body - budget) > TOLERANCE * budget:
+        command = f"humboldt bench {model.rpartition('/')[2]} --preset {preset.removeprefix(PREFIX)}"
+        raise UsageError(
+            f"{scores.training.suite}/{scores.training.task}: {model} has {body:,} parameters in its body, and "
+            f"references have {budget:,}, within {TOLERANCE:.0%}. Train it with `{command}`, which "
+            "chooses the size."
+        )
 
 
 def add_references(results: Sequence[Scores], folder: Path) -> list[Path]:
