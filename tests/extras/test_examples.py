@@ -36,5 +36,5 @@ def test_a_network_in_flax_is_trained_on_a_task_from_outside(tmp_path: Path):
     changes = [part for change in small.split() for part in ("--set", change)]
     model = ["--model", f"{EXAMPLES / 'flax_gru.py'}:gru", "--seeds", "2", "--no-estimate", "--out", tmp_path]
     out = printed("-m", "humboldt", "run", "chomsky", *task, *model, *changes)
-    assert ["regular", "last_symbol", "50", "100.0*", "–"] in [line.split() for line in out.splitlines()]
+    assert ["regular", "last_symbol", "50", "–", "100.0*", "–"] in [line.split() for line in out.splitlines()]
     assert "Best of 2 members" in out  # trained as one ensemble

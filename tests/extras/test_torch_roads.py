@@ -388,7 +388,7 @@ def test_a_module_that_cannot_be_trained_is_reported_by_training_and_not_by_the_
     wish = job(Raises)
     wish = replace(wish, members=tuple(replace(member, l1=0.0, l2=0.0) for member in wish.members))
     assert roads.choose(_training(wish)) == roads.Choice("in_turn")
-    with pytest.raises(RuntimeError, match="does not require grad"):
+    with pytest.raises(RunError, match="no parameter gets a gradient"):
         train(wish, tmp_path)
 
 
