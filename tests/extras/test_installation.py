@@ -68,7 +68,7 @@ def test_a_package_from_outside_is_a_full_citizen(tmp_path: Path):
     command = ["run", "chomsky", *tasks, *models, *small, "--out", tmp_path / "out"]
     rows = [line.split() for line in humboldt(*command).stdout.splitlines()]
     assert ["Level", "Task", "Chance", "Floor", "RNN", "paper", "Leaky", "RNN", "paper"] in rows
-    assert ["regular", "last_symbol", "50", "–", "100.0*", "–", "100.0*", "–"] in rows  # no published number beside them
+    assert ["regular", "last_symbol", "50", "–", "100.0*", "–", "100.0*", "–"] in rows  # no published number
     assert "nothing to do" in humboldt(*command).stderr
     assert "leaky_rnn" in humboldt("show", tmp_path / "out", "--json").stdout
 
