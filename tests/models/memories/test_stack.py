@@ -44,7 +44,7 @@ def test_the_actions_of_each_stack_sum_to_one():
 @pytest.mark.parametrize("length", [1, 2, 10, 11])
 def test_a_stack_half_as_deep_as_the_sequence_is_as_good_as_any_deeper_one(length: int):
     """Outputs and gradients are the same bits."""
-    cell = StackRNN(hidden_size=8, num_stacks=2).build(4, 2, num_symbols=3, key=jax.random.key(1)).cell
+    cell: Any = StackRNN(hidden_size=8, num_stacks=2).build(4, 2, num_symbols=3, key=jax.random.key(1)).cell
     xs = jax.nn.one_hot(jnp.array(np.random.default_rng(0).integers(0, 4, length)), 4)
     weights = jnp.array(np.random.default_rng(1).normal(size=(length, 8)).astype(np.float32))
 
