@@ -104,7 +104,7 @@ def named_paths() -> Iterator[None]:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error means that memory was short. JAX has a status in the text, PyTorch a sentence.
+    """Returns whether an error means that memory was short. JAX has a status in the text, PyTorch a sentence.
 
     >>> is_out_of_memory(RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 8847360 bytes."))
     True

@@ -47,8 +47,9 @@ def register(name: str, *, version: int | None = None) -> Callable[[V], V]:
 
 
 def makes_networks(value: Any) -> bool:
-    """Whether a value is a class or function that makes a network; see `humboldt.models.own`. A class of networks is
-    one, even if it does not take the sizes that it should."""
+    """Returns whether a value is a class or function that makes a network; see `humboldt.models.own`. A class of
+    networks is one, even if it does not take the sizes that it should.
+    """
     if hasattr(value, "build") or not callable(value):
         return False
     if isinstance(value, type) and any(base.__module__.split(".")[0] in NETWORKS for base in value.__mro__):
@@ -184,13 +185,14 @@ def attribute_of_file(place: str, fits: Callable[[Any], bool] | None = None, kin
 
 
 def is_task(value: Any) -> bool:
-    """Whether a value is a class of a task, and not only a base class."""
+    """Returns whether a value is a class of a task, and not only a base class."""
     return isinstance(value, type) and issubclass(value, AbstractTask) and not inspect.isabstract(value)
 
 
 def is_model(value: Any) -> bool:
-    """Whether a value may be a model: a class or function that makes networks, a class of settings, or a function that
-    predicts."""
+    """Returns whether a value may be a model: a class or function that makes networks, a class of settings, or a
+    function that predicts.
+    """
     return callable(value) and not is_task(value)
 
 

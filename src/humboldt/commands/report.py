@@ -39,7 +39,7 @@ def report(
 
 @without_collection()
 def write_report(folder: Path, output: Path | None = None, *, inside: int = INSIDE) -> Path:
-    """The page of a folder of results; where it is."""
+    """Writes the page of a folder of results, and returns its path."""
     from humboldt.page.collect import collect
     from humboldt.page.inside import look_inside
     from humboldt.page.write import html, write
@@ -131,7 +131,7 @@ def archive(
 
 
 def all_figures(folder: Path) -> list[tuple[str, str, AnyFigure]]:
-    """All figures of a folder: name, heading, figure. Those of superseded results say so in their heading."""
+    """Returns all figures of a folder: name, heading, figure. Those of superseded results say so in their heading."""
     from humboldt.page.answers import answers_of
 
     found = []

@@ -47,7 +47,7 @@ class AbstractSink(ABC):
 
     @abstractmethod
     def should_stop(self) -> bool:
-        """Whether the user has requested a stop."""
+        """Returns whether the user has requested a stop."""
 
     def scored(self, done: int, total: int) -> None:
         """Sends the progress of an evaluation; raises `Interrupted` if the user has requested a stop."""

@@ -130,7 +130,7 @@ class Column:
         return Column(self.chart, seeds, self.depth + 1)
 
     def can_end_after(self, length: int) -> bool:
-        """Whether exactly `length` more symbols can complete a string."""
+        """Returns whether exactly `length` more symbols can complete a string."""
         if self._ends[0] < length:
             lengths, limit = self.chart.lengths(length), (2 << length) - 1
             mask = 0

@@ -113,7 +113,7 @@ class Grammar:
         return self.chart.column(prefix).valid_next
 
     def accepts(self, string: Sequence[str]) -> bool:
-        """Whether `string` is in the language."""
+        """Returns whether `string` is in the language."""
         column: Column | None = self.chart.root
         for symbol in string:
             column = column.advance(symbol)

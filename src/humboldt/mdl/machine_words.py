@@ -74,7 +74,7 @@ def unit_product(word):
 
 @inlined
 def has_bias(word):
-    """Whether the unit has a bias."""
+    """Returns whether the unit has a bias."""
     return (word >> NUMERATOR) & TERM_MASK != 0
 
 

@@ -102,7 +102,8 @@ def _bootstrap(values: tuple[float, ...], confidence: float) -> Interval:
 
 
 def expected_best(values: Sequence[float] | np.ndarray, fewer: int) -> float:
-    """The best that `fewer` of these members have on average: what the same study would have shown with less effort.
+    """Returns the best that `fewer` of these members have on average: what the same study would have shown with less
+    effort.
 
     It is the mean over all choices of `fewer` of the values without repetition, which is unbiased (Tang et al. 2020,
     Showing your work doesn't always work); drawing with repetition, as in Dodge et al. (2019), is biased downwards.
@@ -129,7 +130,7 @@ def _log_choices(total: np.ndarray, chosen: int) -> np.ndarray:
 
 
 def interquartile_mean(values: Sequence[float] | np.ndarray) -> float:
-    """The mean of the middle half: a quarter of the members is left out at each end.
+    """Returns the mean of the middle half: a quarter of the members is left out at each end.
 
     >>> interquartile_mean([0.0, 1.0, 2.0, 100.0])
     1.5

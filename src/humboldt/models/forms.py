@@ -35,7 +35,7 @@ def form(model: Any, kind: ProblemKind) -> Form:
 
 
 def takes_source(network: Any) -> bool:
-    """Whether a network (or its class) takes a source and a target: a parameter is named `told` or `source`."""
+    """Returns whether a network (or its class) takes a source and a target: a parameter is named `told` or `source`."""
     call = getattr(network, "forward", None) or network.__call__
     try:
         names = inspect.signature(call).parameters

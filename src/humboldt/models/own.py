@@ -38,7 +38,7 @@ modules: Registry[Any] = Registry("model")
 
 
 def is_reference(text: str) -> bool:
-    """Whether a text names something in a file: `my_file.py:MyGRU`."""
+    """Returns whether a text names something in a file: `my_file.py:MyGRU`."""
     path, _, name = text.rpartition(":")
     return path.endswith(".py") and name.isidentifier()
 
@@ -179,8 +179,9 @@ def _problems(thing: Any) -> tuple[ProblemKind, ...]:
 
 
 def _is_causal(thing: Any) -> bool:
-    """Whether the network answers at every step from the tokens up to it: unless it says otherwise, or is made for
-    sequence to sequence."""
+    """Returns whether the network answers at every step from the tokens up to it: unless it says otherwise, or is made
+    for sequence to sequence.
+    """
     if _takes_source(thing) or tuple(getattr(thing, "problems", ())) == (ProblemKind.SEQUENCE_TO_SEQUENCE,):
         return False
     return bool(getattr(thing, "causal", True))

@@ -111,7 +111,7 @@ def collect(
 
 
 def _num_members(scores: Sequence[Scores]) -> int:
-    """The number of members of a training, over all its evaluations."""
+    """Returns the number of members of a training, over all its evaluations."""
     if len(scores) == 1:  # in which every member occurs once
         return len(scores[0].results)
     return len({canonical(result.member) for evaluation in scores for result in evaluation.results})

@@ -264,7 +264,7 @@ class _Live:
 
 
 def _is_notebook() -> bool:
-    """Whether this process is the kernel of a notebook; it may have loaded IPython without being one."""
+    """Returns whether this process is the kernel of a notebook; it may have loaded IPython without being one."""
     get_shell = getattr(sys.modules.get("IPython"), "get_ipython", None)
     return get_shell is not None and hasattr(get_shell(), "kernel")
 

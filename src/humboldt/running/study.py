@@ -53,12 +53,12 @@ class Study:
         return Store(self.out, upgrade)
 
     def done(self) -> Mapping[str, Done]:
-        """The stored members and scores, by key of the training."""
+        """Returns the stored members and scores, by key of the training."""
         store = self._opened()
         return {} if store is None else store.done()
 
     def _opened(self) -> Store | None:
-        """The store, opened for reading unless it is open already; `None` if there is none yet."""
+        """Returns the store, opened for reading unless it is open already; `None` if there is none yet."""
         if "store" in self.__dict__:
             return self.store
         return Store.open(self.out, upgrade) if (self.out / "results.db").exists() else None

@@ -150,7 +150,7 @@ def _varied_in(table: str) -> str | None:
 
 
 def _bias_repeats(row: Row) -> bool:
-    """Whether a row of Tables 3 to 6 has the usual value, and so repeats a row of Table 1."""
+    """Returns whether a row of Tables 3 to 6 has the usual value, and so repeats a row of Table 1."""
     name = _varied_in(row["paper_table"])
     return name is not None and (name, float(row["parameter_value"])) in USUAL
 

@@ -68,7 +68,7 @@ class TaskAnswer:
         return tuple(max(0.0, (value - self.floor) / room) if room > 0 else 0.0 for value in self.values)
 
     def is_solved(self, value: float) -> bool:
-        """Whether a score solves the task: it is high, and clearly above the floor."""
+        """Returns whether a score solves the task: it is high, and clearly above the floor."""
         return value >= max(SOLVED, self.floor + ABOVE_FLOOR) - ROUNDING
 
     @property
@@ -209,6 +209,7 @@ class ModelCost:
     seconds: float = 0.0
 
     def is_near(self, budget: int) -> bool:
-        """Whether the number of parameters is at most a factor of two from a budget. If it is not known, it counts as
-        near."""
+        """Returns whether the number of parameters is at most a factor of two from a budget. If it is not known, it
+        counts as near.
+        """
         return self.parameters is None or budget / 2 <= self.parameters <= 2 * budget

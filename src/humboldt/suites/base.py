@@ -132,7 +132,7 @@ class AbstractSuite(ABC):
         return contender.sweep
 
     def is_repetition(self, resolved: Resolved, sweep: Mapping[str, tuple[Any, ...]]) -> bool:
-        """Whether another value of the sweep is certain to give the same numbers."""
+        """Returns whether another value of the sweep is certain to give the same numbers."""
         del resolved, sweep
         return False
 
@@ -162,7 +162,7 @@ class AbstractSuite(ABC):
 
 
 def _members_differ_in_rates(protocol: Any) -> bool:
-    """Whether the learning rates of a protocol belong to members, not to trainings of their own."""
+    """Returns whether the learning rates of a protocol belong to members, not to trainings of their own."""
     roles = {field.name: field.role for field in settings.fields(type(protocol))}
     return roles.get("learning_rates") is Role.MEMBERS
 

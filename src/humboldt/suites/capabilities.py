@@ -47,7 +47,7 @@ class OffersData(ABC):
     has_minimal_pairs: ClassVar[bool] = False  # whether each string of a language is followed by one made from it
 
     def tasks_with_examples(self) -> list[str]:
-        """The names for which there are examples: all tasks, and others that a suite adds."""
+        """Returns the names for which there are examples: all tasks, and others that a suite adds."""
         return catalogue.tasks(self)  # pyright: ignore[reportArgumentType]  a suite inherits this
 
     def shared_splits(self, task: str) -> list[Split]:
@@ -107,5 +107,6 @@ class OffersWrongStrings(ABC):
 
     @abstractmethod
     def first_wrong(self, resolved: Any, predictor: Any, detail: Mapping[str, Any]) -> WrongString | None:
-        """The shortest string that a predictor of one member gets wrong, of those that are tried. `detail` is what was
-        stored with the member's scores. `None` where that cannot be said."""
+        """Returns the shortest string that a predictor of one member gets wrong, of those that are tried. `detail` is
+        what was stored with the member's scores. `None` where that cannot be said.
+        """

@@ -46,7 +46,7 @@ class FileRequest:
     for_table: bool = False
 
     def only(self) -> Path:
-        """The file, where there must be one."""
+        """Returns the file, where there must be one."""
         path, *others = self.paths
         if others:
             raise UsageError(f"{len(self.paths)} files were given, but this is scored from one. Score one at a time.")
@@ -94,7 +94,7 @@ class OffersFiles(ABC):
 def trained_elsewhere(
     suite: AbstractSuite, task: str, name: str, preset: str, changes: Mapping[str, Any], *, compares: bool = False
 ) -> tuple[Resolved, list[Evaluation]]:
-    """The training that a model from outside is scored as, and its evaluations.
+    """Returns the training that a model from outside is scored as, and its evaluations.
 
     A model is trained for one corpus: where the suite has several, one must be chosen. With `compares`, models are
     asked which of two strings is more probable.
@@ -165,5 +165,5 @@ class RecordedOutputs(AbstractPredictor, WritesOutputs):
 
 
 def shortened(text: str) -> str:
-    """A text in quotes, of which a long one shows its beginning."""
+    """Returns a text in quotes, of which a long one shows its beginning."""
     return repr(text) if len(text) <= SHOWN else f"{text[:SHOWN]!r}..."

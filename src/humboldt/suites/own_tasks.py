@@ -24,7 +24,7 @@ FILES: dict[str, Path] = {}  # that users have named, by name
 
 
 def is_language_file(text: str) -> bool:
-    """Whether a text names the file of a language: `my.regex`, `my.automaton` or `my.grammar`."""
+    """Returns whether a text names the file of a language: `my.regex`, `my.automaton` or `my.grammar`."""
     return Path(text).suffix in READERS
 
 

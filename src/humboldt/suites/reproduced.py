@@ -98,7 +98,7 @@ def _found(folder: Path, suite: AbstractSuite) -> Iterator[_Found]:
 
 
 def _has_papers_network(suite: AbstractSuite, cell: Cell) -> bool:
-    """Whether the networks of a cell have the paper's sizes, though another preset is nearest to its settings."""
+    """Returns whether networks of a cell have the paper's sizes, though another preset is nearest to its settings."""
     if cell.model in SEARCHED:
         return True
     if cell.model not in suite.contenders:
@@ -110,7 +110,9 @@ def _has_papers_network(suite: AbstractSuite, cell: Cell) -> bool:
 
 
 def _is_of_appendix(suite: AbstractSuite, cell: Cell) -> bool:
-    """Whether a cell has a setting that the paper varies in a separate table, though another preset has it as well."""
+    """Returns whether a cell has a setting that the paper varies in a separate table, though another preset has it as
+    well.
+    """
     training, evaluation = cell.scores[0].training, cell.scores[0].evaluation
     variation = suite.variation(training) if cell.model in suite.contenders else None
     if variation is None:

@@ -95,7 +95,7 @@ def read(suite: "AbstractSuite", written: Written) -> Training:
 
 
 def is_current(suite: "AbstractSuite", training: Training, evaluation: Evaluation) -> bool:
-    """Whether task, model and measure still have the versions of these results."""
+    """Returns whether task, model and measure still have the versions of these results."""
     versions = catalogue.versions(suite, training.task, training.model)
     current = {each.name: each.version for each in suite.evaluations(suite.protocol(), training.task)}
     return training.versions == versions and current.get(evaluation.name) == evaluation.version

@@ -26,7 +26,7 @@ PASSED = Cache("checked_tasks", 2_000)
 
 
 def is_from_outside(task: type[AbstractTask]) -> bool:
-    """Whether a task is neither one of Humboldt's nor made by Humboldt of the file of a language."""
+    """Returns whether a task is neither one of Humboldt's nor made by Humboldt of the file of a language."""
     return not f"{task.__module__}.".startswith("humboldt.")
 
 

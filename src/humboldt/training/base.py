@@ -195,12 +195,13 @@ class AbstractPredictor(ABC):
         return {}, {}
 
     def parameters(self) -> dict[str, int]:
-        """The number of trained parameters: of the `embedding`, of the `readout`, and of the `body` between them; empty
-        if not known."""
+        """Returns the number of trained parameters: of the `embedding`, of the `readout`, and of the `body` between
+        them; empty if not known.
+        """
         return {}
 
     def source_vectors(self) -> np.ndarray | None:
-        """The vectors of all source tokens, shape `(member, token, size)`; `None` if not known."""
+        """Returns the vectors of all source tokens, shape `(member, token, size)`; `None` if not known."""
         return None
 
 

@@ -96,7 +96,7 @@ class AbstractLanguage(AbstractTask):
             raise UsageError(f"p = {p:g} is not a prior of this grammar: it must lie between 0 and 1. Try p=0.3.")
 
     def accepts(self, string: Sequence[str]) -> bool:
-        """Whether the string is in the language."""
+        """Returns whether the string is in the language."""
         symbols = self._symbols(string)
         kinds, fault = self._scan(symbols)
         return fault == len(symbols) and bool(self.distributions()[kinds[-1], 0] > 0)

@@ -59,20 +59,21 @@ class Monoid:
         return np.nonzero((squares == self.elements).all(axis=1))[0]
 
     def is_aperiodic(self) -> bool:
-        """Whether all groups in the monoid are trivial: elements that share R- and L-class are equal."""
+        """Returns whether all groups in the monoid are trivial: elements that share R- and L-class are equal."""
         pairs = set(zip(_class_of(self.r_classes), _class_of(self.l_classes), strict=True))
         return len(pairs) == len(self)
 
     def is_r_trivial(self) -> bool:
-        """Whether every R-class has one element."""
+        """Returns whether every R-class has one element."""
         return len(self.r_classes) == len(self)
 
     def is_group(self) -> bool:
-        """Whether every element has an inverse."""
+        """Returns whether every element has an inverse."""
         return len(self.r_classes) == 1 and len(self.l_classes) == 1
 
     def groups(self) -> list[Group]:
-        """The maximal groups in the monoid up to isomorphism of D-classes, largest first, trivial ones left out.
+        """Returns the maximal groups in the monoid up to isomorphism of D-classes, largest first, trivial ones left
+        out.
 
         The elements that share the R- and the L-class of an idempotent permute its image; the idempotents of one
         D-class have isomorphic groups, so one of each is taken.
@@ -93,7 +94,7 @@ class Monoid:
 
 
 def syntactic_monoid(automaton: Automaton, most_elements: int = MOST_ELEMENTS) -> Monoid | None:
-    """The transition monoid of the complete minimal automaton, or `None` if it has more than `most_elements`.
+    """Returns the transition monoid of the complete minimal automaton, or `None` if it has more than `most_elements`.
 
     It can have as many as states to the power of states, so a limit is needed.
     """
@@ -171,14 +172,14 @@ def classify(automaton: Automaton, most_elements: int = MOST_ELEMENTS) -> Classi
 
 
 def partially_ordered(automaton: Automaton) -> bool:
-    """Whether the only loops of a minimal automaton stay in one state."""
+    """Returns whether the only loops of a minimal automaton stay in one state."""
     followers = [[target for target in row if target != MISSING] for row in automaton.table.tolist()]
     return len(strongly_connected(followers)) == len(automaton)
 
 
 def _permutes(automaton: Automaton) -> bool:
-    """Whether every symbol permutes the states of a minimal automaton. A rejecting state added would be hit twice,
-    unless it is all there is: the empty language, and all strings over an alphabet, have the trivial group.
+    """Returns whether every symbol permutes the states of a minimal automaton. A rejecting state added would be hit
+    twice, unless it is all there is: the empty language, and all strings over an alphabet, have the trivial group.
     """
     if automaton.is_empty:
         return True

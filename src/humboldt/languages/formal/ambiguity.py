@@ -88,7 +88,7 @@ def ambiguity(
 
 
 def _search(strings: Strings, derivations: Derivations, counts: Sequence[int | None]) -> tuple[Body | None, int]:
-    """A string with several derivations, or `None`, and the last length at which there is certainly none."""
+    """Returns a string with several derivations, or `None`, and the last length at which there is certainly none."""
     checked = -1
     for length, count in enumerate(counts):
         if count is None:
@@ -106,7 +106,7 @@ def _search(strings: Strings, derivations: Derivations, counts: Sequence[int | N
 
 
 def circle(grammar: ContextFreeGrammar) -> str:
-    """The shortest way on which a nonterminal derives itself alone, in words."""
+    """Returns the shortest way on which a nonterminal derives itself alone, in words."""
     steps: dict[str, dict[str, str]] = {}
     for rule in grammar.useful:
         for at, symbol in enumerate(rule.body):

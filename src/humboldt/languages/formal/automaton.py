@@ -104,7 +104,7 @@ class Automaton:
         return not bool(self.live[self.start])
 
     def run(self, string: Iterable[str]) -> int:
-        """The state after `string`, or `MISSING`. A symbol outside the alphabet rejects."""
+        """Returns the state after `string`, or `MISSING`. A symbol outside the alphabet rejects."""
         state = self.start
         for symbol in string:
             column = self.ids.get(symbol)
@@ -114,7 +114,7 @@ class Automaton:
         return state
 
     def accepts(self, string: Iterable[str]) -> bool:
-        """Whether `string` is in the language."""
+        """Returns whether `string` is in the language."""
         state = self.run(string)
         return state != MISSING and bool(self.accepting[state])
 
@@ -123,7 +123,7 @@ class Automaton:
         return np.array([self.ids.get(symbol, MISSING) for symbol in string], np.int32)
 
     def decode(self, columns: Iterable[int]) -> tuple[str, ...]:
-        """The symbols of columns; negative ones are padding and left out."""
+        """Returns the symbols of columns; negative ones are padding and left out."""
         return tuple(self.alphabet[column] for column in columns if column >= 0)
 
     def trace(self, columns: np.ndarray) -> np.ndarray:
@@ -141,7 +141,9 @@ class Automaton:
         return states
 
     def restricted(self, keep: Sequence[int] | np.ndarray) -> "Automaton":
-        """The automaton on the states `keep`, in that order. The start must be among them; weights stay as they are."""
+        """Returns the automaton on the states `keep`, in that order. The start must be among them; weights stay as they
+        are.
+        """
         keep = np.asarray(keep, np.int64)
         number = np.full(len(self) + 1, MISSING, np.int32)
         number[keep] = np.arange(len(keep))

@@ -151,7 +151,7 @@ def _check_each(automaton: Automaton, holds: np.ndarray, content: _Statements, p
 
 
 def _built(content: _Statements) -> Automaton:
-    """The automaton without its weights."""
+    """Returns the automaton without its weights."""
     assert content.start is not None
     names = tuple(dict.fromkeys((content.start.text, *content.mentions)))
     alphabet = tuple(sorted({symbol for moves in content.moves.values() for symbol in moves}))

@@ -65,7 +65,7 @@ class BinaryForm:
 
 
 def binary_form(grammar: ContextFreeGrammar) -> BinaryForm:
-    """The binary form of the useful alternatives; of the empty language it has one nonterminal and no rule."""
+    """Returns the binary form of the useful alternatives; of the empty language it has one nonterminal and no rule."""
     alphabet = {symbol: place for place, symbol in enumerate(grammar.alphabet)}
     numbers: dict[tuple[str, ...] | str, int] = {grammar.start: 0}
     rules: list[tuple[int, tuple[int, ...], Fraction]] = []
@@ -73,7 +73,7 @@ def binary_form(grammar: ContextFreeGrammar) -> BinaryForm:
     one = Fraction(1)
 
     def number(body: tuple[str, ...]) -> int:
-        """The nonterminal for a body or a part of it; a new one gets its only rule."""
+        """Returns the nonterminal for a body or a part of it; a new one gets its only rule."""
         key = body[0] if len(body) == 1 and body[0] in grammar.by_head else body
         if key not in numbers:
             numbers[key] = len(numbers)
@@ -96,7 +96,7 @@ def binary_form(grammar: ContextFreeGrammar) -> BinaryForm:
 
 
 def followers(size: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """A graph on `size` nodes as the nodes that each one leads to."""
+    """Returns a graph on `size` nodes as the nodes that each one leads to."""
     found: list[set[int]] = [set() for _ in range(size)]
     for start, end in pairs:
         found[start].add(end)

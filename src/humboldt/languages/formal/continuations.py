@@ -45,26 +45,28 @@ class Continuations:
         self.possible = self.probabilities > 0
 
     def states(self, columns: np.ndarray) -> np.ndarray:
-        """The rows for all prefixes of many strings, shape `(count, time + 1)` for columns of shape `(count, time)`."""
+        """Returns the rows for all prefixes of many strings, shape `(count, time + 1)` for columns of shape `(count,
+        time)`.
+        """
         states = self.automaton.trace(columns)
         return np.where(states == MISSING, len(self.automaton), states)
 
     def sets(self, columns: np.ndarray) -> np.ndarray:
-        """Whether each symbol, or the end, can follow each prefix, shape `(count, time + 1, symbols + 1)`."""
+        """Returns whether each symbol, or the end, can follow each prefix, shape `(count, time + 1, symbols + 1)`."""
         return self.possible[self.states(columns)]
 
     def distributions(self, columns: np.ndarray) -> np.ndarray:
-        """The probabilities of the same, shape `(count, time + 1, symbols + 1)`."""
+        """Returns the probabilities of the same, shape `(count, time + 1, symbols + 1)`."""
         return self.probabilities[self.states(columns)]
 
     def next_symbols(self, prefix: Sequence[str]) -> Next:
-        """The symbols that can follow `prefix`; none, if no string begins with it."""
+        """Returns the symbols that can follow `prefix`; none, if no string begins with it."""
         row = self.possible[self.automaton.run(prefix)]
         symbols = (symbol for symbol, can in zip(self.automaton.alphabet, row[:-1], strict=True) if can)
         return Next(frozenset(symbols), bool(row[-1]))
 
     def next_distribution(self, prefix: Sequence[str]) -> dict[str | None, float]:
-        """The probabilities of the symbols that can follow `prefix`, and of stopping under `None`."""
+        """Returns the probabilities of the symbols that can follow `prefix`, and of stopping under `None`."""
         state = self.automaton.run(prefix)
         if state == MISSING or not self.possible[state].any():
             raise UsageError(f"No string of the language begins with `{' '.join(prefix)}`. Give a prefix of one.")
@@ -72,7 +74,7 @@ class Continuations:
         return {key: float(p) for key, p in zip(keys, self.probabilities[state], strict=True) if p > 0}
 
     def probability(self, string: Sequence[str]) -> float:
-        """The probability of a string."""
+        """Returns the probability of a string."""
         columns = self.automaton.encode(string)[None]
         states = self.states(columns)[0]
         steps = self.probabilities[states[:-1], columns[0]]  # symbols outside the alphabet lead to the last row

@@ -57,7 +57,7 @@ class CountedForm:
 
 
 def counted_form(form: BinaryForm) -> CountedForm:
-    """The form in which derivations are counted, without circles if there are any."""
+    """Returns the form in which derivations are counted, without circles if there are any."""
     return _without_circles(form) if form.circles() else _as_they_are(form)
 
 

@@ -61,12 +61,12 @@ class Counts:
         return self._rows[length]
 
     def strings(self, length: int) -> int:
-        """The number of strings of `length` in the language."""
+        """Returns the number of strings of `length` in the language."""
         return self.suffixes(length)[self.automaton.start]
 
 
 def strings_of_length(automaton: Automaton, length: int) -> int:
-    """The number of strings of `length` in the language."""
+    """Returns the number of strings of `length` in the language."""
     return Counts(automaton).strings(length)
 
 
@@ -87,7 +87,7 @@ class Growth:
 
 
 def growth(automaton: Automaton) -> Growth:
-    """The growth of the language, decided on the loops of its minimal automaton.
+    """Returns the growth of the language, decided on the loops of its minimal automaton.
 
     Two loops through one state make it exponential. Else the number of loops that one string can pass through decides.
     The rate is the largest spectral radius of a strongly connected component.
@@ -115,7 +115,7 @@ def growth(automaton: Automaton) -> Growth:
 
 
 def strongly_connected(followers: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The strongly connected components of a graph, each after the components it leads to (Tarjan 1972)."""
+    """Returns the strongly connected components of a graph, each after the components it leads to (Tarjan 1972)."""
     order: dict[int, int] = {}
     low: dict[int, int] = {}
     path: list[int] = []
@@ -153,7 +153,8 @@ def strongly_connected(followers: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 def _spectral_radius(component: list[int], inside: list[list[int]]) -> float:
-    """The largest eigenvalue of the transitions inside a strongly connected component, or NaN if it was not found.
+    """Returns the largest eigenvalue of the transitions inside a strongly connected component, or NaN if it was not
+    found.
 
     The quotients of a positive vector and its image enclose it (Collatz 1942; Wielandt 1950). Multiplication brings
     them together quickly where loops of many lengths meet; where they do not, solving does (Noda 1971).
@@ -188,5 +189,5 @@ def _spectral_radius(component: list[int], inside: list[list[int]]) -> float:
 
 
 def _rounded(rate: float) -> float:
-    """The nearest integer where a rate is as close to it as rates are computed."""
+    """Returns the nearest integer where a rate is as close to it as rates are computed."""
     return float(round(rate)) if abs(rate - round(rate)) < 10 * CLOSE else rate

@@ -62,18 +62,18 @@ class Derivations:
         return Shape(self._form)
 
     def count(self, length: int) -> int:
-        """The number of derivations of strings with `length` symbols."""
+        """Returns the number of derivations of strings with `length` symbols."""
         if length < 0:
             return 0
         self._extend(length)
         return self._derived[self._form.start][length] if length else self._form.empty
 
     def counts(self, longest: int) -> list[int]:
-        """The numbers for all lengths from 0 to `longest`."""
+        """Returns the numbers for all lengths from 0 to `longest`."""
         return [self.count(length) for length in range(longest + 1)]
 
     def sample(self, length: int, rng: np.random.Generator) -> String:
-        """The string of a derivation drawn uniformly from all those of `length`."""
+        """Returns the string of a derivation drawn uniformly from all those of `length`."""
         if not self.count(length):
             raise UsageError(f"The language has no string of length {length}. {self._near(length)}")
         rank = _below(rng, self.count(length))
@@ -89,7 +89,7 @@ class Derivations:
         return {}
 
     def _ranked(self, rank: int, length: int) -> String:
-        """The string of the derivation with this rank among those of a length: one draw gives all choices."""
+        """Returns the string of the derivation with this rank among those of a length: one draw gives all choices."""
         string: list[str] = []
         pending = [(self._form.start, length, rank)] if length else []
         while pending:
@@ -109,7 +109,7 @@ class Derivations:
         return tuple(string)
 
     def parses(self, string: Sequence[str]) -> int:
-        """The number of derivations of one string; 0 outside the language."""
+        """Returns the number of derivations of one string; 0 outside the language."""
         string = tuple(string)
         if not string or not set(string) <= self._places.keys():
             return 0 if string else self._form.empty
@@ -125,7 +125,7 @@ class Derivations:
         return {symbol: place for place, symbol in enumerate(self.grammar.alphabet)}
 
     def parses_exact(self, string: Sequence[str]) -> int:
-        """The same in whole numbers of any size: slow, for strings with more than 2^53 derivations of a part."""
+        """Returns the same in integers of any size. Slow: for strings with more than 2^53 derivations of a part."""
         if not string:
             return self._form.empty
         spans: list[dict[int, dict[int, int]]] = [{} for _ in string]  # [i][j]: counts by nonterminal
@@ -144,7 +144,9 @@ class Derivations:
         return spans[0].get(len(string), {}).get(self._form.start, 0)
 
     def accepted(self, length: int) -> float:
-        """The share of derivations that `uniform` accepts, which is strings per derivation: estimated from a few."""
+        """Returns the share of derivations that `uniform` accepts, which is strings per derivation: estimated from a
+        few.
+        """
         if length not in self._accepted:
             rng = np.random.default_rng([PILOT_SEED, length])
             drawn = [self.parses(self.sample(length, rng)) for _ in range(PILOT)]
@@ -156,7 +158,7 @@ class Derivations:
         return {}
 
     def uniform(self, length: int, rng: np.random.Generator) -> String:
-        """A string drawn uniformly from all those of `length`, also where they have several derivations.
+        """Returns a string drawn uniformly from all those of `length`, also where they have several derivations.
 
         A string is drawn by derivation, and accepted with probability 1 / `parses`.
         """
@@ -239,7 +241,7 @@ def _below(rng: np.random.Generator, bound: int) -> int:
 
 
 def _pick(options: Iterable[tuple[T, int, int]], rank: int, *, modulo: bool = True) -> tuple[T, int]:
-    """The option that a rank falls on, and the rank within it.
+    """Returns the option that a rank falls on, and the rank within it.
 
     An option `(option, times, size)` holds `times` copies of `size` ranks; with `modulo`, copies are the same.
     """

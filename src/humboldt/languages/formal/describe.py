@@ -168,7 +168,7 @@ def _free(language: ContextFreeLanguage, kind: str, length: int) -> Description:
 
 
 def means(language: RegularLanguage) -> tuple[float, float]:
-    """The mean length, and the entropy in bits, from how often each state is met on average."""
+    """Returns the mean length, and the entropy in bits, from how often each state is met on average."""
     if language.automaton.is_empty:
         return math.inf, math.inf
     automaton = with_weights(language.automaton)

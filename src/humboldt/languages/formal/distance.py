@@ -79,13 +79,13 @@ class _Edges:
         self.targets, self._begins = np.unique(pairs[:, 0], return_index=True)
 
     def least(self, cost: np.ndarray) -> np.ndarray:
-        """The least cost among the sources of each target."""
+        """Returns the least cost among the sources of each target."""
         if not len(self.sources):
             return cost[:0]
         return np.minimum.reduceat(cost[self.sources], self._begins, axis=0)
 
 
 def edit_distance(automaton: Automaton, string: Sequence[str]) -> int:
-    """The distance of one string."""
+    """Returns the distance of one string."""
     distance = EditDistance(automaton)
     return int(distance(distance.automaton.encode(string)[None])[0])

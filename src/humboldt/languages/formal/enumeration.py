@@ -26,15 +26,15 @@ class Strings:
         self._core = grammar.core if grammar.useful else None
 
     def accepts(self, string: Sequence[str]) -> bool:
-        """Whether `string` is in the language."""
+        """Returns whether `string` is in the language."""
         return self._core is not None and self._core.accepts(to_core(string))
 
     def of_length(self, length: int) -> Iterator[Body]:
-        """All strings with `length` symbols, each once, in the order of the sorted alphabet."""
+        """Returns all strings with `length` symbols, each once, in the order of the sorted alphabet."""
         return map(from_core, self._core.of_length(length)) if self._core is not None else iter(())
 
     def valid_next(self, prefix: Sequence[str]) -> Next:
-        """The symbols that can follow `prefix`; none, if no string begins with it."""
+        """Returns the symbols that can follow `prefix`; none, if no string begins with it."""
         try:
             valid = frozenset() if self._core is None else self._core.valid_next(to_core(prefix))
         except UsageError:
@@ -50,7 +50,8 @@ class Strings:
             yield Next(frozenset(from_core(tuple(valid - {END}))), END in valid)
 
     def counts(self, longest: int, most_items: int = MOST_ITEMS) -> list[int | None]:
-        """The numbers of distinct strings of length 0 to `longest`; `None` from where on the work would be too much.
+        """Returns the numbers of distinct strings of length 0 to `longest`; `None` from where on the work would be too
+        much.
 
         All prefixes of a length that lead to a string up to `longest` are kept at once, and followed by one symbol.
         """
@@ -72,7 +73,7 @@ class Strings:
 
 
 def _ends_within(column: Column, length: int) -> bool:
-    """Whether some string ends at most `length` symbols later; assumed where the check costs more than
+    """Returns whether some string ends at most `length` symbols later; assumed where the check costs more than
     following the prefix.
     """
     if len(column.items) > MOST_CHECKED:

@@ -113,7 +113,7 @@ class ContextFreeGrammar:
         return tuple(found)
 
     def identity(self, *, weights: bool = True) -> dict[str, object]:
-        """The identity of the language, with or without its weights, as plain data for JSON.
+        """Returns the identity of the language, with or without its weights, as plain data for JSON.
 
         Names of nonterminals, the order of heads, spelling and comments do not count. The order of the alternatives of
         a head does: samples of one seed follow it.
@@ -143,7 +143,7 @@ class ContextFreeGrammar:
         return all(symbol in self.productive or symbol not in self.by_head for symbol in rule.body)
 
     def _closed(self, rules: Sequence[Alternative]) -> frozenset[str]:
-        """The heads of rules whose nonterminals are all in the result: the smallest such set, in linear time."""
+        """Returns the smallest set of heads of rules whose nonterminals are all in the set, in linear time."""
         waiting: dict[str, list[int]] = {}
         open_symbols = []
         for number, rule in enumerate(rules):
@@ -186,7 +186,7 @@ class ContextFreeGrammar:
 
 
 def read(path: str | Path) -> ContextFreeGrammar:
-    """The grammar in a file."""
+    """Returns the grammar in a file."""
     return parse(read_text(path), file=str(path))
 
 
@@ -213,7 +213,7 @@ class _Reader:
         self.symbols = 0
 
     def line(self, statement: list[Token]) -> None:
-        """One line of the file, with its closing token."""
+        """Returns one line of the file, with its closing token."""
         head, *rest = statement
         if head.kind != "symbol" or head.quoted or head.is_word(EMPTY):
             raise head.error("the left side of a rule, such as `S` in `S -> a S b`", hint=_hint_head(head))
@@ -311,12 +311,12 @@ class _Reader:
 
 
 def to_core(string: Sequence[str]) -> Body:
-    """A string for `ContextFreeGrammar.core`."""
+    """Returns a string for `ContextFreeGrammar.core`."""
     return tuple(HASH if symbol == END else symbol for symbol in string)
 
 
 def from_core(string: Sequence[str]) -> Body:
-    """A string from `ContextFreeGrammar.core`."""
+    """Returns a string from `ContextFreeGrammar.core`."""
     return tuple(END if symbol == HASH else symbol for symbol in string)
 
 

@@ -115,12 +115,12 @@ class Shape:
         return total if total < MOST_COUNTED else math.inf
 
     def _is_single(self, body: tuple[int, ...], weight: int, inside: set[int], totals: dict[int, float]) -> bool:
-        """Whether a rule goes round its loop in one way only."""
+        """Returns whether a rule goes round its loop in one way only."""
         others = [symbol for symbol in body if symbol not in inside]
         return weight == 1 and len(others) == len(body) - 1 and all(totals[symbol] == 1 for symbol in others)
 
     def _rate(self) -> float:
-        """One over the largest x at which the sum of x to the length over all derivations is finite."""
+        """Returns one over the largest x at which the sum of x to the length over all derivations is finite."""
         if self.form.size > LARGEST:
             return math.nan
         rules = [(h, body, float(w)) for h, bodies in self.bodies.items() for body, w in bodies]

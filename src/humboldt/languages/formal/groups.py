@@ -34,13 +34,13 @@ class Group:
 
 
 def generated(generators: Iterable[Sequence[int]]) -> Group:
-    """The group that permutations of 0, 1, ... generate."""
+    """Returns the group that permutations of 0, 1, ... generate."""
     tuples = [tuple(map(int, generator)) for generator in generators]
     return group_of(np.array(sorted(_closure(tuples))))
 
 
 def group_of(elements: np.ndarray) -> Group:
-    """The group whose elements are the rows, permutations of 0, 1, ..., shape `(order, degree)`."""
+    """Returns the group whose elements are the rows, permutations of 0, 1, ..., shape `(order, degree)`."""
     members = [tuple(row) for row in elements.tolist()]
     generators = _generators(members)
     abelian = all(_product(a, b) == _product(b, a) for a in generators for b in generators)
@@ -49,7 +49,7 @@ def group_of(elements: np.ndarray) -> Group:
 
 
 def _is_solvable(generators: list[Permutation], order: int) -> bool:
-    """Whether the series of derived groups ends in the trivial group."""
+    """Returns whether the series of derived groups ends in the trivial group."""
     while order > 1:
         derived = _derived(generators)
         if len(derived) == order:
@@ -59,7 +59,7 @@ def _is_solvable(generators: list[Permutation], order: int) -> bool:
 
 
 def _derived(generators: list[Permutation]) -> set[Permutation]:
-    """The commutator subgroup: the smallest normal subgroup with the commutators of the generators."""
+    """Returns the commutator subgroup: the smallest normal subgroup with the commutators of the generators."""
     inverses = [_inverse(generator) for generator in generators]
     pairs = [(a, b) for a in range(len(generators)) for b in range(a)]
     chosen: list[Permutation] = []
@@ -105,7 +105,7 @@ def _product(one: Permutation, two: Permutation) -> Permutation:
 
 
 def _order(permutation: Permutation) -> int:
-    """The least power that is the identity: the least common multiple of the lengths of the cycles."""
+    """Returns the least power that is the identity: the least common multiple of the lengths of the cycles."""
     seen: set[int] = set()
     order = 1
     for start in range(len(permutation)):

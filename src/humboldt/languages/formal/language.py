@@ -46,11 +46,11 @@ class AbstractLanguage(ABC):
 
     @abstractmethod
     def accepts(self, string: Sequence[str]) -> bool:
-        """Whether `string` is in the language."""
+        """Returns whether `string` is in the language."""
 
     @abstractmethod
     def count(self, length: int) -> int | None:
-        """The number of strings of `length`; `None` if they cannot be counted."""
+        """Returns the number of strings of `length`; `None` if they cannot be counted."""
 
     @abstractmethod
     def uniform(self, rng: np.random.Generator, *, count: int, length: int) -> list[String]:
@@ -62,15 +62,15 @@ class AbstractLanguage(ABC):
 
     @abstractmethod
     def valid_next(self, prefix: Sequence[str]) -> Next:
-        """The symbols that can follow `prefix`, and whether it can end; nothing, if no string begins with it."""
+        """Returns the symbols that can follow `prefix`, and whether it can end; nothing if no string begins with it."""
 
     @abstractmethod
     def next_distribution(self, prefix: Sequence[str]) -> dict[str | None, float]:
-        """The probabilities of the symbols that can follow `prefix`, and of ending under `None`."""
+        """Returns the probabilities of the symbols that can follow `prefix`, and of ending under `None`."""
 
     @abstractmethod
     def probability(self, string: Sequence[str]) -> float:
-        """The probability of a string, by the weights of the file."""
+        """Returns the probability of a string, by the weights of the file."""
 
     @abstractmethod
     def identity(self, *, weights: bool = True) -> dict[str, Any]:

@@ -13,12 +13,12 @@ State = dict[tuple[int, int], int]  # (rule, dot) and the symbols that may follo
 
 
 def is_unambiguous(grammar: ContextFreeGrammar) -> bool:
-    """Whether the grammar is LR(1), read forwards or backwards. False decides nothing."""
+    """Returns whether the grammar is LR(1), read forwards or backwards. False decides nothing."""
     return is_lr1(grammar) or is_lr1(grammar, backwards=True)
 
 
 def is_lr1(grammar: ContextFreeGrammar, *, backwards: bool = False) -> bool:
-    """Whether the useful part of the grammar is LR(1), as far as tables of at most `MOST_ITEMS` items can show."""
+    """Returns whether tables of at most `MOST_ITEMS` items show that the useful part of the grammar is LR(1)."""
     rules = [("", (grammar.start,))]
     rules += [(rule.head, rule.body[::-1] if backwards else rule.body) for rule in grammar.useful]
     return len(rules) > 1 and _Automaton(rules, grammar.alphabet).is_deterministic()
@@ -46,7 +46,7 @@ class _Automaton:
                         self.nullable.add(head)
 
     def first_of(self, body: tuple[str, ...]) -> tuple[int, bool]:
-        """The terminals that strings of `body` begin with, and whether it can be empty."""
+        """Returns the terminals that strings of `body` begin with, and whether it can be empty."""
         found = 0
         for symbol in body:
             if symbol not in self.by_head:
@@ -57,7 +57,7 @@ class _Automaton:
         return found, True
 
     def closed(self, kernel: State) -> State:
-        """The items of a state, given those after the symbol that leads to it."""
+        """Returns the items of a state, given those after the symbol that leads to it."""
         items = dict(kernel)
         pending = list(kernel)
         while pending:
@@ -75,7 +75,7 @@ class _Automaton:
         return items
 
     def is_deterministic(self) -> bool:
-        """Whether no state leaves a choice between two actions."""
+        """Returns whether no state leaves a choice between two actions."""
         start: State = {(0, 0): self.end}
         pending, seen, items = [start], {frozenset(start.items())}, 0
         while pending:

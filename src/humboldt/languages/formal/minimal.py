@@ -25,7 +25,7 @@ def trimmed(automaton: Automaton) -> Automaton:
 
 
 def without_weights(automaton: Automaton) -> Automaton:
-    """The same automaton without its probabilities."""
+    """Returns the same automaton without its probabilities."""
     return Automaton(automaton.alphabet, automaton.table, automaton.accepting, automaton.start, automaton.names)
 
 
@@ -46,7 +46,7 @@ def with_weights(automaton: Automaton) -> Automaton:
 
 
 def in_order(automaton: Automaton) -> Automaton:
-    """The reachable states, numbered breadth first from the start along the sorted alphabet; names stay."""
+    """Returns the reachable states, numbered breadth first from the start along the sorted alphabet; names stay."""
     order, seen = [automaton.start], {automaton.start}
     for state in order:  # grows while it is read
         for target in automaton.table[state].tolist():
@@ -57,8 +57,8 @@ def in_order(automaton: Automaton) -> Automaton:
 
 
 def minimal(automaton: Automaton) -> Automaton:
-    """The minimal automaton of the language, numbered breadth first. Weights, where there are any, are kept, and
-    states with different ones stay apart. A merged state has the name of the first of its states.
+    """Returns the minimal automaton of the language, numbered breadth first. Weights, where there are any, are kept,
+    and states with different ones stay apart. A merged state has the name of the first of its states.
     """
     automaton = trimmed(automaton)
     block = _blocks(automaton)
@@ -80,7 +80,7 @@ def minimal(automaton: Automaton) -> Automaton:
 
 
 def canonical(automaton: Automaton, mode: Mode = "acceptance") -> dict[str, Any]:
-    """The identity of a language as plain data: equal for two automata exactly if they pose the same problem.
+    """Returns the identity of a language as plain data: equal for two automata exactly if they pose the same problem.
 
     - `acceptance`: which strings are in the language. The minimal automaton.
     - `weighted`: with which probability. The minimal automaton with probabilities, equal shares where none are given.
@@ -106,12 +106,12 @@ def canonical(automaton: Automaton, mode: Mode = "acceptance") -> dict[str, Any]
 
 
 def equivalent(one: Automaton, other: Automaton, mode: Mode = "acceptance") -> bool:
-    """Whether two automata pose the same problem; see `canonical`."""
+    """Returns whether two automata pose the same problem; see `canonical`."""
     return canonical(one, mode) == canonical(other, mode)
 
 
 def _blocks(automaton: Automaton) -> np.ndarray:
-    """The block of each state in the coarsest partition that transitions respect (Hopcroft 1971).
+    """Returns the block of each state in the coarsest partition that transitions respect (Hopcroft 1971).
 
     The automaton must be trimmed. Then two states with different sets of possible symbols differ, so the partition
     starts from these sets and no rejecting state need be added. Blocks are numbered by their first states.

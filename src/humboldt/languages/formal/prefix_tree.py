@@ -38,25 +38,29 @@ class AbstractPrefixTree(ABC):
 
     @abstractmethod
     def distribution(self, node: int) -> np.ndarray:
-        """The probabilities of the end and of each symbol after a prefix, shape `(symbols,)`."""
+        """Returns the probabilities of the end and of each symbol after a prefix, shape `(symbols,)`."""
 
     @abstractmethod
     def child(self, node: int, symbol: int) -> int:
-        """The prefix with one more symbol, which must have a probability above 0."""
+        """Returns the prefix with one more symbol, which must have a probability above 0."""
 
     @abstractmethod
     def completions(self, node: int, longest: int) -> int:
-        """The numbers of symbols, up to `longest` at least, after which a string can end, as the bits of an integer."""
+        """Returns the numbers of symbols, up to `longest` at least, after which a string can end, as the bits of an
+        integer.
+        """
 
     def ways(self, node: int) -> list[tuple[int, int]]:
-        """The symbols that can follow a prefix, each with the prefix that it leads to; the last symbol comes first."""
+        """Returns the symbols that can follow a prefix, each with the prefix that it leads to; the last symbol comes
+        first.
+        """
         if node not in self._ways:
             symbols = (np.flatnonzero(self.distribution(node)[1:]) + 1).tolist()
             self._ways[node] = [(symbol, self.child(node, symbol)) for symbol in reversed(symbols)]
         return self._ways[node]
 
     def forced(self, node: int) -> str:
-        """The symbols that follow a prefix as long as only one can, and not the end; as text, see `ordered`."""
+        """Returns the symbols that follow a prefix as long as only one can, and not the end; as text, see `ordered`."""
         path = []
         while node not in self._forced:
             path.append(node)
@@ -79,7 +83,7 @@ class AbstractPrefixTree(ABC):
         return {}
 
     def can_end_after(self, node: int, length: int) -> bool:
-        """Whether a string ends exactly `length` symbols after a prefix."""
+        """Returns whether a string ends exactly `length` symbols after a prefix."""
         return bool(self.completions(node, length) >> length & 1)
 
 
@@ -186,7 +190,7 @@ class GrammarTree(AbstractPrefixTree):
         return self._ends[node]
 
     def _advanced(self, node: _Node, symbol: int) -> tuple[_Node, float]:
-        """The prefix with one more symbol, and the probability that it is a string."""
+        """Returns the prefix with one more symbol, and the probability that it is a string."""
         chance = float(node.probabilities[symbol])
         if not chance > 0:
             raise ValueError(f"Symbol {symbol} cannot follow.")
@@ -222,7 +226,7 @@ class GrammarTree(AbstractPrefixTree):
         return _Node(node.depth + 1, spans, base), end
 
     def _number(self, made: tuple[_Node, float]) -> int:
-        """The number of a node: a known one, if the same can follow."""
+        """Returns the number of a node: a known one, if the same can follow."""
         node, end = made
         key = (
             _rounded(end),
@@ -292,7 +296,7 @@ class GrammarTree(AbstractPrefixTree):
         return node.outer[1]
 
     def _all_lengths(self, limit: int) -> list[int]:
-        """The lengths of each nonterminal's strings, up to `limit`, as the bits of an integer."""
+        """Returns the lengths of each nonterminal's strings, up to `limit`, as the bits of an integer."""
         if self._lengths[0] < limit:
             masks = [2 * int(row.any()) for row in self._form.lexical]
             changed = True
@@ -313,7 +317,7 @@ class GrammarTree(AbstractPrefixTree):
 
 
 def ordered(tree: AbstractPrefixTree, after: str | None, *, length: int = 0) -> Iterator[str]:
-    """All strings of a language that come after one of them, by length, then in the order of the alphabet.
+    """Yields all strings of a language that come after one of them, by length, then in the order of the alphabet.
 
     A string is text whose characters have the numbers of its symbols. If `after` is `None`, all strings from `length`
     on. Endless if the language is infinite.
@@ -325,7 +329,7 @@ def ordered(tree: AbstractPrefixTree, after: str | None, *, length: int = 0) -> 
 
 
 def _of_length(tree: AbstractPrefixTree, length: int, low: str | None) -> Iterator[str]:
-    """The strings of a length above `low`, or all if it is `None`. Without recursion: strings may be long."""
+    """Yields the strings of a length above `low`, or all if it is `None`. Without recursion: strings may be long."""
     read: list[str] = []
 
     def options(node: int) -> list[tuple[int, int]]:
@@ -367,7 +371,7 @@ def _limit(longest: int) -> int:
 
 
 def _sums(first: int, second: int, limit: int) -> int:
-    """All sums of a length from each of two sets, up to `limit`; sets are the bits of integers."""
+    """Returns all sums of a length from each of two sets, up to `limit`; sets are the bits of integers."""
     if first.bit_count() > second.bit_count():
         first, second = second, first
     total = 0

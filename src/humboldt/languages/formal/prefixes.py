@@ -55,13 +55,13 @@ class Prefixes:
         self._expected[0] = (1 - self._form.empty) * self._form.corners[0]
 
     def next_distribution(self, prefix: Sequence[str]) -> dict[str | None, float]:
-        """The probabilities of the symbols that can follow `prefix`, and of ending under `None`."""
+        """Returns the probabilities of the symbols that can follow `prefix`, and of ending under `None`."""
         self._advance(prefix)
         ways = self._ways()
         return {key: float(p) for key, p in zip((*self.alphabet, None), ways, strict=True) if p > 0}
 
     def log2_prefix(self, prefix: Sequence[str]) -> float:
-        """The logarithm, base 2, of the probability that a string begins with `prefix`; -inf if none does."""
+        """Returns the logarithm, base 2, of the probability that a string begins with `prefix`; -inf if none does."""
         try:
             self._advance(prefix)
         except UsageError:
@@ -69,7 +69,7 @@ class Prefixes:
         return self._logs[-1]
 
     def log2_probability(self, string: Sequence[str]) -> float:
-        """The logarithm, base 2, of the probability of a string; -inf outside the language."""
+        """Returns the logarithm, base 2, of the probability of a string; -inf outside the language."""
         log = self.log2_prefix(string)
         end = self._ways()[-1] if log > -math.inf else 0.0
         return log + math.log2(end) if end > 0 else -math.inf
@@ -109,7 +109,7 @@ class Prefixes:
 
 
 def impossible(prefix: Sequence[str], position: int, symbols: Sequence[str], can_stop: bool) -> UsageError:
-    """The error for a prefix that no string begins with, which names the first wrong position."""
+    """Returns the error for a prefix that no string begins with, which names the first wrong position."""
     options = [spelled(symbol) for symbol in symbols] + ["the end"] * can_stop
     return UsageError(
         f"No string of the language begins with `{spell(prefix)}`: at position {position + 1} is "

@@ -76,7 +76,7 @@ def _radius(mean: np.ndarray) -> float:
 
 
 def _means(grammar: ContextFreeGrammar, heads: dict[str, int], mean: np.ndarray) -> tuple[float, float]:
-    """The mean length and the entropy of derivations, from how often each nonterminal is expanded on average."""
+    """Returns the mean length and the entropy of derivations, from the mean uses of each nonterminal."""
     expanded = np.linalg.solve(np.eye(len(mean)) - mean.T, np.eye(len(mean))[heads[grammar.start]])
     length = entropy = 0.0
     for rule in grammar.reachable:

@@ -44,7 +44,7 @@ class Positions:
     follow: list[int] = field(default_factory=list)
 
     def symbol(self, token: Token) -> Part:
-        """The next position."""
+        """Returns the next position."""
         if len(self.symbols) >= MOST_POSITIONS:
             raise token.problem(f"the expression has more than {MOST_POSITIONS:,} symbols, the limit. Shorten it.")
         self.symbols.append(token.text)
@@ -152,7 +152,7 @@ def _parse(words: list[Token], positions: Positions) -> Part:
 
 
 def _determinised(whole: Part, positions: Positions, file: str) -> Automaton:
-    """The automaton whose states are the positions that can come next, and whether the string may end."""
+    """Returns the automaton whose states are the positions that can come next, and whether the string may end."""
     alphabet = tuple(sorted(set(positions.symbols)))
     columns = {symbol: column for column, symbol in enumerate(alphabet)}
     column_of = [columns[symbol] for symbol in positions.symbols]
@@ -190,6 +190,6 @@ def _determinised(whole: Part, positions: Positions, file: str) -> Automaton:
 
 
 def _bits(number: int) -> list[int]:
-    """The positions of the ones in a binary number."""
+    """Returns the positions of the ones in a binary number."""
     data = np.frombuffer(number.to_bytes((number.bit_length() + 7) // 8, "little"), np.uint8)
     return np.nonzero(np.unpackbits(data, bitorder="little"))[0].tolist()

@@ -39,7 +39,7 @@ class UniformSampler:
         return self._unranked(uniform_integers(rng, strings, count), length)
 
     def string(self, rank: int, length: int) -> np.ndarray:
-        """The string of a rank among those of a length, in lexicographic order. The first has rank 0."""
+        """Returns the string of a rank among those of a length, in lexicographic order. The first has rank 0."""
         if not 0 <= rank < self.counts.strings(length):
             raise UsageError(f"No string of length {length} has rank {rank}: there are {self.counts.strings(length)}.")
         return self._unranked([rank], length)[0]
@@ -98,7 +98,7 @@ class WeightedSampler:
         self._ways /= self._ways[:, -1:]
 
     def log_probability_of_length(self, length: int) -> float:
-        """The natural logarithm of the probability that a string has this length."""
+        """Returns the natural logarithm of the probability that a string has this length."""
         return float(self._suffixes(length)[self.automaton.start])
 
     def draw_of_length(self, rng: np.random.Generator, *, count: int, length: int) -> np.ndarray:
@@ -166,6 +166,8 @@ class WeightedSampler:
 
 
 def _chosen(rng: np.random.Generator, bounds: np.ndarray) -> np.ndarray:
-    """One column per row, by the running sums of its weights. Never one of weight zero: draws are below the total."""
+    """Returns one column per row, by the running sums of its weights. Never one of weight zero: draws are below the
+    total.
+    """
     draws = rng.random(len(bounds)) * bounds[:, -1]
     return np.minimum((bounds <= draws[:, None]).sum(axis=1), bounds.shape[1] - 1).astype(np.int32)

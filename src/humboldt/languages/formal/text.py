@@ -77,15 +77,15 @@ class Token:
         return spelled(self.text) if self.kind == "symbol" and self.quoted else self.text
 
     def is_operator(self, *operators: str) -> bool:
-        """Whether this is one of `operators`, or any operator if none is named. A quoted one is a symbol."""
+        """Returns whether this is one of `operators`, or any operator if none is named. A quoted one is a symbol."""
         return self.kind == "operator" and (not operators or self.text in operators)
 
     def is_word(self, *words: str) -> bool:
-        """Whether this is one of `words` without quotes, as keywords and `ε` are written."""
+        """Returns whether this is one of `words` without quotes, as keywords and `ε` are written."""
         return self.kind == "symbol" and not self.quoted and self.text in words
 
     def error(self, expected: str, *, hint: str = "") -> ParseError:
-        """The error for this token in place of `expected`, with the way out for unquoted operators.
+        """Returns the error for this token in place of `expected`, with the way out for unquoted operators.
 
         >>> tokens("| a")[0].error("a symbol").problem
         "found `|`, expected a symbol. To use `|` as a symbol, quote it: '|'."
@@ -96,12 +96,12 @@ class Token:
         return self.problem(f"found {found}, expected {expected}." + (f" {hint}" if hint else ""))
 
     def problem(self, sentence: str) -> ParseError:
-        """An error at this token."""
+        """Returns an error at this token."""
         return ParseError(self.file, self.line, self.column, sentence)
 
 
 def read(path: str | Path) -> str:
-    """The text of a file in UTF-8 of at most `MOST_BYTES` bytes."""
+    """Returns the text of a file in UTF-8 of at most `MOST_BYTES` bytes."""
     path = Path(path)
     try:
         with path.open("rb") as stream:
@@ -122,7 +122,7 @@ def read(path: str | Path) -> str:
 
 
 def tokens(text: str, file: str = "text") -> list[Token]:
-    """The tokens of a text. Non-empty lines are separated by a `newline`; the last token is `end`.
+    """Returns the tokens of a text. Non-empty lines are separated by a `newline`; the last token is `end`.
 
     `file` names the text in errors. Lines and columns count from 1, columns in characters.
     """
@@ -162,7 +162,7 @@ def tokens(text: str, file: str = "text") -> list[Token]:
 
 
 def statements(found: Iterable[Token]) -> Iterator[list[Token]]:
-    """The tokens line by line; each list ends with the `newline` or `end` that closes the line.
+    """Yields the tokens line by line; each list ends with the `newline` or `end` that closes the line.
 
     A text without statements yields nothing.
     """
@@ -176,7 +176,7 @@ def statements(found: Iterable[Token]) -> Iterator[list[Token]]:
 
 
 def shares(weights: Sequence[Fraction | None], of: str, at: Token) -> list[Fraction]:
-    """A distribution over alternatives: those without a weight share equally what the others leave.
+    """Returns a distribution over alternatives: those without a weight share equally what the others leave.
 
     `of` names the alternatives in the error, which points to token `at`.
 
@@ -200,7 +200,7 @@ def shares(weights: Sequence[Fraction | None], of: str, at: Token) -> list[Fract
 
 
 def spelled(symbol: str) -> str:
-    """A symbol as a file must spell it: in quotes where it would otherwise be something else.
+    """Returns a symbol as a file must spell it: in quotes where it would otherwise be something else.
 
     >>> print(spelled("even"), spelled("*"), spelled("don't"))
     even '*' "don't"
@@ -212,7 +212,7 @@ def spelled(symbol: str) -> str:
 
 
 def shortened(text: str, most: int = 40) -> str:
-    """A text for an error, cut where it is long."""
+    """Returns a text for an error, cut where it is long."""
     return text if len(text) <= most else text[: most - 3] + "..."
 
 

@@ -183,7 +183,7 @@ THEOREMS = (
 
 
 def predictions(language: Classification) -> list[Prediction]:
-    """All predictions for a language, in the order of `THEOREMS`."""
+    """Returns all predictions for a language, in the order of `THEOREMS`."""
     return list(_predictions(language))
 
 

@@ -66,7 +66,7 @@ def weighted_form(form: BinaryForm) -> WeightedForm:
 
 
 def ending(form: BinaryForm) -> np.ndarray:
-    """The probability that a derivation from each nonterminal ends."""
+    """Returns the probability that a derivation from each nonterminal ends."""
     rules = [(head, body, float(weight)) for head, body, weight in form.rules]
     return least_solution(form.size, rules, [(head, float(weight)) for head, _, weight in form.lexical])
 
@@ -91,7 +91,8 @@ def _star(matrix: np.ndarray) -> np.ndarray:
 def least_solution(
     size: int, rules: Sequence[tuple[int, tuple[int, ...], float]], known: Sequence[tuple[int, float]] = ()
 ) -> np.ndarray:
-    """The least non-negative x with x_A = Σ w x_B x_C over the rules A -> B C of weight w, plus what is `known`.
+    """Returns the least non-negative x with x_A = Σ w x_B x_C over the rules A -> B C of weight w, plus what is
+    `known`.
 
     With all rules: the probabilities that nonterminals derive a finite string; with those of empty strings alone: that
     they derive the empty string. Infinite where there is no solution. Component by component, by Newton's method from
@@ -167,7 +168,7 @@ def _climb(
 
 
 def spectral_radius(matrix: np.ndarray) -> float:
-    """The largest absolute value of an eigenvalue of a matrix without negative entries that is one component.
+    """Returns the largest absolute value of an eigenvalue of a matrix without negative entries that is one component.
 
     Of a large matrix from bounds, if they meet soon: with loops added, the quotients of a positive vector and its image
     enclose it (Collatz 1942; Wielandt 1950).

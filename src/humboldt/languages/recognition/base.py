@@ -31,7 +31,7 @@ class AbstractRecognition(AbstractTask):
 
     @abstractmethod
     def contains(self, symbols: Sequence[str]) -> bool:
-        """Whether a string is in the language, in the obvious way."""
+        """Returns whether a string is in the language, in the obvious way."""
 
     def oracle(self, symbols: Sequence[str]) -> list[str]:
         """Returns the label of a string."""

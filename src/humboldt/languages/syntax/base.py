@@ -55,7 +55,7 @@ class AbstractPseudoLanguage(AbstractTask):
         return np.repeat(np.arange(len(self.categories), dtype=np.int32), self.terminals)
 
     def accepts(self, symbols: Sequence[str]) -> bool:
-        """Whether this string is in the language, computed in the slow and obvious way."""
+        """Returns whether this string is in the language, computed in the slow and obvious way."""
         return self.accepts_categories([self._category(symbol, position) for position, symbol in enumerate(symbols)])
 
     def oracle(self, symbols: Sequence[str]) -> list[str]:
@@ -155,7 +155,7 @@ class AbstractPseudoLanguage(AbstractTask):
 
     @abstractmethod
     def accepts_categories(self, categories: list[str]) -> bool:
-        """Whether a string of these categories is in the language."""
+        """Returns whether a string of these categories is in the language."""
 
     @abstractmethod
     def draw_categories(self, rng: np.random.Generator, lengths: np.ndarray, inside: np.ndarray) -> np.ndarray:

@@ -198,7 +198,7 @@ class _Errors:
         self.local[number], self.slope[number] = rounding + library, slope
 
     def passes(self, situations: _Situations, total: dict[int, Fraction]) -> bool:
-        """Whether the margins of the proof are larger than the errors."""
+        """Returns whether the margins of the proof are larger than the errors."""
         region, measure, epsilon = self.piece.region, situations.measure, situations.epsilon
         outputs = [rectified(self.piece.values[unit], region) for unit in self.network.outputs]
         wrong = [total[unit] if unit in self.lost else Fraction(0) for unit in self.network.outputs]
@@ -226,7 +226,7 @@ class _Errors:
         return True
 
     def _may_rise(self, symbol: int, total: dict[int, Fraction]) -> bool:
-        """Whether an output that is 0 or below may be above 0 in floats."""
+        """Returns whether an output that is 0 or below may be above 0 in floats."""
         unit = self.network.outputs[symbol]
         high = span(self.piece.values[unit], self.piece.region)[1]
         if unit in self.signed or unit not in self.lost:

@@ -99,7 +99,7 @@ def _resume(
 
 
 def _is_of_this_version(latest: Latest) -> bool:
-    """Whether a checkpoint has the names of settings and arrays that a search has now, whatever their values."""
+    """Returns whether a checkpoint has the names of settings and arrays that a search has now."""
     return (
         latest.about.keys() == {"seed", "corpus", "settings"}
         and latest.about["settings"].keys() == {field.name for field in fields(SearchSettings)}

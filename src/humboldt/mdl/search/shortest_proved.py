@@ -67,7 +67,7 @@ class ShortestProved:
 
 
 def is_wrong_far_out(network: Network, language: str) -> bool:
-    """Whether a network is wrong about one long string of blocks, as the suite evaluates it, in floats.
+    """Returns whether a network is wrong about one long string of blocks, as the suite evaluates it, in floats.
 
     It takes a thousandth of the time of a proof that fails. Dyck-1 is not tested: its proofs fail quickly.
     """

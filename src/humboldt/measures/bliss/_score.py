@@ -52,7 +52,7 @@ class Score:
         return 1 - self.errors / self.steps
 
     def met(self, scope: Scope = Scope.TEST_SET) -> bool:
-        """Whether the criterion is met."""
+        """Returns whether the criterion is met."""
         return self.met_over_test_set if scope is Scope.TEST_SET else self.met_per_string
 
 
@@ -128,7 +128,9 @@ class Tally:
         self.first_failure = np.full(len(self.criteria), len(test_set))
 
     def may_fail_before(self, counter: int, place: int) -> bool:
-        """Whether an error at `place` or later could move the first failure of a criterion to an earlier string."""
+        """Returns whether an error at `place` or later could move the first failure of a criterion to an earlier
+        string.
+        """
         return bool((self.first_failure[self.counters == counter] > place).any())
 
     def fail(self, counter: int, places: np.ndarray) -> None:

@@ -16,7 +16,7 @@ from humboldt.measures.pcfg_set._score import Score, Share, break_down, check_le
 
 
 def same(first: str, second: str) -> bool:
-    """Whether two outputs are the same sequence of symbols, ignoring spacing."""
+    """Returns whether two outputs are the same sequence of symbols, ignoring spacing."""
     return first == second or first.split() == second.split()
 
 

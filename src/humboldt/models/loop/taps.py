@@ -52,7 +52,7 @@ class _Tapped(eqx.Module):
 
 
 def is_linear(node: Any) -> bool:
-    """Whether a node of a tree is a linear layer."""
+    """Returns whether a node of a tree is a linear layer."""
     return isinstance(node, Linear)
 
 

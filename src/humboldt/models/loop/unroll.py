@@ -30,7 +30,7 @@ def loop_form(form: Literal["hoisted", "plain"]) -> Iterator[None]:
 
 
 def must_be_plain() -> bool:
-    """Whether gradients are taken by automatic differentiation of the plain loop."""
+    """Returns whether gradients are taken by automatic differentiation of the plain loop."""
     return _form.get() == "plain"
 
 

@@ -231,7 +231,7 @@ def _normalise_forward(weights: Array) -> tuple[tuple[Array, Array], tuple[Array
 
 
 def _normalise_backward(residuals: tuple[Array, Array], cotangents: tuple[Array, Array]) -> tuple[Array]:
-    """The gradient, written out because the derivative of a quotient squares the divisor, which may underflow.
+    """Returns the gradient, written out because the derivative of a quotient squares the divisor, which may underflow.
 
     Where the weight nearly vanishes more than once, the gradient exceeds float32. It is clipped, and so stays finite.
     """

@@ -106,7 +106,7 @@ class SLSTM(AbstractMixer):
         return SLSTMState(recent, cell), self.norm(cell.hidden).reshape(-1)
 
     def advance(self, cell: Cell, drive: Float[Array, "four heads size"]) -> Cell:
-        """One step of the cell, given what the input contributes to its gates."""
+        """Returns one step of the cell, given what the input contributes to its gates."""
         gates = drive + jnp.einsum("hi,higo->gho", cell.hidden, self.recurrent)
         i, f, z, o = gates[0], gates[1], gates[2], gates[3]
         # The normaliser is zero before the first step, and at least 1 after it. Then there is nothing to forget.

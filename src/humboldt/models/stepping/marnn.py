@@ -17,7 +17,7 @@ TINY = np.float32(1e-30)  # the least remainder of a popped value; below it, ari
 
 
 def can_step(cell: AbstractCell) -> bool:
-    """Whether `MarnnStepper` supports the cell's controller and memory."""
+    """Returns whether `MarnnStepper` supports the cell's controller and memory."""
     if not isinstance(cell, MarnnCell) or not isinstance(cell.memory, PushPopStack | RotatingTape):
         return False
     controller = cell.controller

@@ -191,5 +191,5 @@ def _set_environment(cores: int, gpus: float) -> None:
 
 
 def is_interruption(result: WorkerResult) -> bool:
-    """Whether an experiment ended because a stop was requested."""
+    """Returns whether an experiment ended because a stop was requested."""
     return isinstance(result.raised, Interrupted)

@@ -124,7 +124,7 @@ class _Coded:
     nats: Mapping[tuple[Seed, str, Symbols], float]
 
     def of_member(self, task: AbstractBiasTask, seed: Seed, member: Member) -> dict[Pair, list[float]]:
-        """The nats of the pairs that one member codes, in the order of the rules."""
+        """Returns the nats of the pairs that one member codes, in the order of the rules."""
         found: dict[Pair, list[float]] = {}
         for example in retraining_of(task, **member, rules=self.rules).coded:
             found.setdefault(example.pair, []).append(self.nats[seed, example.rule, example.pair[0]])
@@ -140,7 +140,7 @@ class _Reader:
     example: str
 
     def outputs(self, rows: Iterable[files.Row]) -> dict[Seed, dict[Symbols, Symbols]]:
-        """The output for each input, by seed."""
+        """Returns the output for each input, by seed."""
         predictions: dict[Seed, dict[Symbols, Symbols]] = {}
         places: dict[tuple[Seed, Symbols], str] = {}
         expected = {*self.task.holdout_inputs, *self.task.training_targets}
@@ -164,8 +164,9 @@ class _Reader:
         return predictions
 
     def nats(self, rows: Iterable[files.Row]) -> _Coded:
-        """The nats of each hold-out example, by seed and rule. The nats of an example are those under the model that is
-        to code it: see `humboldt.measures.bias.retrainings`."""
+        """Returns the nats of each hold-out example, by seed and rule. The nats of an example are those under the model
+        that is to code it: see `humboldt.measures.bias.retrainings`.
+        """
         nats: dict[tuple[Seed, str, Symbols], float] = {}
         places: dict[tuple[Seed, str, Symbols], str] = {}
         expected = set(self.task.holdout_inputs)

@@ -13,7 +13,7 @@ SPLITS = ("train", "test")
 
 
 def examples(request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
-    """The training set, or the outputs of one rule for the hold-out inputs."""
+    """Returns the training set, or the outputs of one rule for the hold-out inputs."""
     split, settings = request.split or "train", request.settings
     if request.length is not None:
         raise UsageError(f"--length {request.length}: inputs of these tasks have fixed lengths. Leave --length out.")
@@ -33,7 +33,7 @@ def examples(request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def make_task(name: str, changes: Mapping[str, Any]) -> Any:
-    """A task with these settings."""
+    """Returns a task with these settings."""
     catalogue.check_task(suites.get("bias"), name)
     cls = tasks.get(f"bias/{name}")
     settings_.check_known(changes, [cls])

@@ -87,7 +87,7 @@ def published_number(table: str, size: str, criteria: Mapping[str, str], factor:
 
 
 def _is_of(row: Mapping[str, str], table: str, size: str) -> bool:
-    """Whether a published row is of this table and size, which may be written `0` or `0.0`."""
+    """Returns whether a published row is of this table and size, which may be written `0` or `0.0`."""
     if row["paper_table"] != table:
         return False
     sizes = row["parameter_value"].split("|")
@@ -132,7 +132,7 @@ def varied_at_first_size(training: Training) -> tuple[str, float] | None:
 
 
 def has_fewer_seeds(cell: Cell) -> bool:
-    """Whether the cell is in one of Tables 3 to 6 and 8."""
+    """Returns whether the cell is in one of Tables 3 to 6 and 8."""
     return cell.model == "joint_attention" or bool(variation(cell.scores[0].training))
 
 

@@ -198,7 +198,7 @@ def _length_readings(task: AbstractBiasTask, scores: Sequence[MemberScore]) -> l
 
 
 def probe(resolved: Resolved) -> Probe:
-    """The outputs for a few inputs. A trained learner stops about where a rule does."""
+    """Returns the outputs for a few inputs. A trained learner stops about where a rule does."""
     task, inputs = resolved.task, list(resolved.task.holdout_inputs[:PROBED])
     problem = RuleLearning(task, resolved.protocol, [{"seed": 0, "rule": "", "block": 0}])
     longest = max(len(task.output(rule, asked)) for rule in task.rules for asked in inputs)

@@ -30,7 +30,7 @@ def examples(suite: AbstractSuite, request: ExampleRequest) -> Iterator[tuple[li
 
 
 def problem_of(suite: AbstractSuite, task: str, preset: str, changes: Mapping[str, Any]) -> NextSymbol:
-    """The corpus and test set of one training size."""
+    """Returns the corpus and test set of one training size."""
     resolved, _ = trained_elsewhere(suite, task, "any", preset, changes)
     return NextSymbol(resolved.task, resolved.protocol, f"bliss/{task}")
 
@@ -68,7 +68,7 @@ def pairs(language: AbstractLanguage, request: ExampleRequest) -> Iterator[tuple
 
 
 def corpus_pairs(problem: NextSymbol, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
-    """The strings that models of one training size are trained on, sorted by length."""
+    """Returns the strings that models of one training size are trained on, sorted by length."""
     if request.split != "train":
         raise unknown_name("split", str(request.split), ("train", "test"))
     pairs = (problem.language.pair(string) for string in itertools.islice(problem.corpus.strings, request.count))
@@ -76,7 +76,7 @@ def corpus_pairs(problem: NextSymbol, request: ExampleRequest) -> Iterator[tuple
 
 
 def test_pairs(problem: NextSymbol, count: int | None) -> Iterator[tuple[list[str], list[str]]]:
-    """The strings that models of one training size are tested on, from the first."""
+    """Returns the strings that models of one training size are tested on, from the first."""
     strings = problem.language.test_set(after=problem.corpus, count=problem.sizes.test)
     pairs = (problem.language.pair(string) for string in itertools.islice(strings, count))
     return ((source.split(), target.split()) for source, target in pairs)

@@ -23,14 +23,15 @@ MakeStepper = Callable[[int], tuple[Stepper, int]]
 
 
 def name(kind: str, epsilon: float) -> str:
-    """The name under which a verdict is stored: `met_0.005`, `met_per_string_0`."""
+    """Returns the name under which a verdict is stored: `met_0.005`, `met_per_string_0`."""
     return f"{kind}_{epsilon:g}"
 
 
 def proofs(
     predictor: AbstractPredictor, member: int, task: str, measure: Measure
 ) -> tuple[dict[str, float], dict[str, Any]]:
-    """Whether a member is right about every string, at both margins, where its engine and the language allow proofs.
+    """Returns whether a member is right about every string, at both margins, where its engine and the language allow
+    proofs.
 
     Measures: 1 for proved, 0 for refuted, nothing for unknown. Details: the verdicts by margin.
     """
@@ -100,7 +101,7 @@ def readings(resolved: Resolved, scores: Sequence[MemberScore]) -> list[Reported
 
 
 def first_wrong(detail: Mapping[str, Any]) -> WrongString | None:
-    """The first test string at the strictest margin that was read, which is known since the member was scored."""
+    """Returns the first test string that is wrong at the strictest margin, known since the member was scored."""
     scores = [score for score in detail.get("scores", ()) if score["first_failure"] is not None]
     if not scores:
         return None
@@ -172,7 +173,7 @@ class Scorer:
         return measures
 
     def _largest(self, make_stepper: MakeStepper) -> int:
-        """The size up to which every string is accepted, from the shortest on, 10^N strings at most (figure 3).
+        """Returns the size up to which every string is accepted, from the shortest on, 10^N strings at most (figure 3).
 
         At ε = 0, but a softmax rules nothing out: M_cat is taken at its own margin.
         """
@@ -184,7 +185,7 @@ class Scorer:
 
 
 def described(score: Score, assessment: Assessment) -> dict[str, Any]:
-    """A score as plain data."""
+    """Returns a score as plain data."""
     return {
         "measure": score.measure.value,
         "epsilon": score.epsilon,

@@ -78,7 +78,7 @@ class Bliss(AbstractSuite, OffersData, OffersCheck, OffersFiles, OffersWrongStri
                 )
 
     def is_repetition(self, resolved: Resolved, sweep: Mapping[str, tuple[Any, ...]]) -> bool:
-        """Whether a smaller stack of the sweep holds the corpus too."""
+        """Returns whether a smaller stack of the sweep holds the corpus too."""
         smaller = [size for size in sweep.get("stack_size", ()) if size < resolved.model.stack_size]
         if not smaller:  # a corpus takes a while to draw
             return False

@@ -74,7 +74,7 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
         return most_tokens(resolved.task, resolved.protocol)
 
     def is_repetition(self, resolved: Resolved, sweep: Mapping[str, tuple[Any, ...]]) -> bool:
-        """Whether computation tokens, which come before the answers, have no place."""
+        """Returns whether computation tokens, which come before the answers, have no place."""
         del sweep
         return resolved.task.answers_at_every_step and resolved.protocol.computation_tokens > 0
 

@@ -123,7 +123,7 @@ def measured(cell: Cell) -> list[MeasureValues]:
 
 
 def is_solved(percent: float) -> bool:
-    """Whether a score counts as success."""
+    """Returns whether a score counts as success."""
     return percent >= SOLVED
 
 

@@ -93,7 +93,7 @@ class RecordedExpressions(RecordedOutputs):
         return self
 
     def unrolled_output(self, source: str) -> tuple[str, int]:
-        """The output of the unrolled evaluation of a source, and the length of the longest string fed back."""
+        """Returns the output of the unrolled evaluation of a source, and the length of the longest string fed back."""
         if source not in self.unrolled:
             raise OtherStrings(
                 f"{self.name} has no prediction for the test string {shortened(source)}. Give all of them."
@@ -197,7 +197,7 @@ class _Items:
     details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def predictor(self, problem: FileExpressions, name: str) -> RecordedExpressions:
-        """The model of the file."""
+        """Returns the model of the file."""
         epochs = {
             number: RecordedExpressions(problem, _answers(rows), name=f"{name}, epoch {number}")
             for number, rows in self.epochs.items()

@@ -37,7 +37,7 @@ class Row:
 
 
 def read_rows(name: str, rows: Iterable[files.Row], language: Language = PCFG_SET) -> list[Row]:
-    """The rows of a file, with their sources parsed and interpreted."""
+    """Returns the rows of a file, with their sources parsed and interpreted."""
     found: list[Row] = []
     for place, line, columns in rows:
         for column, title in (("input", "source"), ("prediction", "prediction")):
@@ -59,7 +59,7 @@ def read_rows(name: str, rows: Iterable[files.Row], language: Language = PCFG_SE
 def disagreements(
     rows: Sequence[Row], *, exceptions: bool = False, language: Language = PCFG_SET
 ) -> list[dict[str, Any]]:
-    """The rows whose target is not what their source means.
+    """Returns the rows whose target is not what their source means.
 
     With `exceptions` the targets of the overgeneralisation test (Table 6) are known, and no disagreement.
     """
@@ -72,7 +72,7 @@ def disagreements(
 
 
 def replaced_functions(rows: Sequence[Row], twins: Sequence[Row], name: str, twin_name: str) -> list[str]:
-    """The function that each twin replaces by its synonym. A twin that is not such a twin is an error."""
+    """Returns the function that each twin replaces by its synonym. A twin that is not such a twin is an error."""
     check_twin_length(rows, twins, name, twin_name)
     functions = []
     for row, twin in zip(rows, twins, strict=True):

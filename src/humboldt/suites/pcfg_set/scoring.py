@@ -99,7 +99,7 @@ def readings(evaluation: str, scores: Sequence[MemberScore]) -> list[ReportedNum
 
 
 def probe(resolved: Resolved, evaluation: str) -> Probe:
-    """The outputs for one batch of the test set."""
+    """Returns the outputs for one batch of the test set."""
     problem, protocol, functions = problem_of(resolved), resolved.protocol, resolved.task.language.functions
     test = problem.splits.test.sources
     batches = [batch for _, batch in problem.asked_batches(problem.vocabulary.sources(test))]
@@ -118,7 +118,7 @@ def probe(resolved: Resolved, evaluation: str) -> Probe:
 
 
 def first_wrong(resolved: Resolved, predictor: AbstractPredictor) -> WrongString:
-    """The first of the shortest test items that a member gets wrong."""
+    """Returns the first of the shortest test items that a member gets wrong."""
     problem = problem_of(resolved)
     test = problem.splits.test
     order = sorted(range(len(test)), key=lambda i: len(test.sources[i].split()))[:WRONG_TRIED]
@@ -132,7 +132,7 @@ def first_wrong(resolved: Resolved, predictor: AbstractPredictor) -> WrongString
 
 
 def problem_of(resolved: Resolved) -> Expressions:
-    """The corpus and its splits."""
+    """Returns the corpus and its splits."""
     return Expressions(resolved.task, resolved.protocol, resolved.model)
 
 

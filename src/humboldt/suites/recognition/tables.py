@@ -24,7 +24,7 @@ def percents(cell: Cell, measure: str) -> list[float]:
 
 
 def is_solved(percent: float) -> bool:
-    """Whether an accuracy counts as success."""
+    """Returns whether an accuracy counts as success."""
     return percent >= SOLVED
 
 

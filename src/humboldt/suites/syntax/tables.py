@@ -77,7 +77,7 @@ def setting_of(cell: Cell) -> str:
 
 
 def is_captured(percent: float) -> bool:
-    """Whether an accuracy counts as success."""
+    """Returns whether an accuracy counts as success."""
     return percent > CAPTURED
 
 

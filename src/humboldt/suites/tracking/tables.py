@@ -91,7 +91,7 @@ def best(cell: Cell) -> tuple[float, Training, Result]:
 
 
 def is_solved(percent: float) -> bool:
-    """Whether a share of right states counts as success."""
+    """Returns whether a share of right states counts as success."""
     return percent >= SOLVED
 
 

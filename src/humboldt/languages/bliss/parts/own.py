@@ -71,7 +71,7 @@ def refuse(language: RegularLanguage | ContextFreeLanguage) -> None:
 
 
 def _has_deterministic(tree: AbstractPrefixTree) -> bool:
-    """Whether only one symbol can follow one of the first prefixes, by length; the empty prefix does not count."""
+    """Returns whether only one symbol can follow one of the first prefixes. The empty prefix does not count."""
     nodes, seen = [0], {0}
     for node in islice(nodes, PREFIXES_TRIED):  # grows while it is read
         if node and np.count_nonzero(tree.distribution(node)) == 1:
@@ -97,7 +97,7 @@ class TreeAutomaton(AbstractAutomaton):
         self._kinds[0] = 0
 
     def table(self) -> np.ndarray:
-        """The distributions of all kinds so far, shape `(kinds, symbols)`."""
+        """Returns the distributions of all kinds so far, shape `(kinds, symbols)`."""
         return np.stack(self._rows)
 
     def init(self, count: int) -> State:
@@ -292,7 +292,7 @@ class OwnTestSet(AbstractTestSet):
         return Trie(first + order, lengths, shared, lambda rows, position: table[rows, position].astype(np.int64))
 
     def _table(self, codes: Sequence[str]) -> np.ndarray:
-        """The numbers of the symbols, shape `(count, longest + 1)`, with 0 after the end."""
+        """Returns the numbers of the symbols, shape `(count, longest + 1)`, with 0 after the end."""
         small = len(self._own.input_alphabet) <= 256
         table = np.zeros((len(codes), max(map(len, codes), default=0) + 1), np.uint8 if small else np.uint16)
         for row, code in enumerate(codes):

@@ -146,7 +146,7 @@ class Language:
         return re.compile(self.letter_pattern) if self.letter_pattern else None
 
     def is_letter(self, token: str) -> bool:
-        """Whether a token is a letter."""
+        """Returns whether a token is a letter."""
         return token in self._letter_set or (self._pattern is not None and self._pattern.fullmatch(token) is not None)
 
     def function(self, token: str) -> Function:

@@ -89,7 +89,7 @@ def tree_functions(tree: Tree) -> int:
 
 
 def is_innermost(tree: Tree) -> bool:
-    """Whether this is an application to strings only."""
+    """Returns whether this is an application to strings only."""
     return isinstance(tree, Application) and all(isinstance(argument, String) for argument in tree.arguments)
 
 

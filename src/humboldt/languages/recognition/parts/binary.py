@@ -48,7 +48,7 @@ def parts_of(rng: np.random.Generator, total: int, weights: Sequence[float]) -> 
 
 
 def is_number(symbols: Sequence[str]) -> bool:
-    """Whether symbols are at least one bit, and nothing else."""
+    """Returns whether symbols are at least one bit, and nothing else."""
     return len(symbols) > 0 and all(symbol in BITS for symbol in symbols)
 
 

@@ -129,7 +129,7 @@ def step(
 
 
 def passes(rows: list, outputs: list, follow: set[int], measure: str, epsilon: F) -> bool:
-    """Whether the normalised outputs pass. If all are 0 they become equal: that is never right, and fails here."""
+    """Returns whether the normalised outputs pass. If all are 0 they become equal, which fails."""
     for symbol, (low, high) in enumerate(outputs):
         others = outputs[:symbol] + outputs[symbol + 1 :]
         if symbol not in follow:

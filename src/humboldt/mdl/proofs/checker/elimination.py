@@ -39,18 +39,18 @@ def least(rows: list, form: Any) -> Any:
 
 
 def is_empty(rows: list) -> bool:
-    """Whether the rows leave no whole-numbered point."""
+    """Returns whether the rows leave no whole-numbered point."""
     return least(rows, (0,) * (len(rows[0]) + 1)) == INFINITY
 
 
 def holds(rows: list, form: Any, strictly: bool = False) -> bool:
-    """Whether a lower bound is at least 0 everywhere, or above it."""
+    """Returns whether a lower bound is at least 0 everywhere, or above it."""
     number = least(rows, form)
     return number > 0 or (number == 0 and (not strictly or form[-1] > 0))
 
 
 def covered(rows: list, cells: list) -> bool:
-    """Whether each whole-numbered point is in one of the cells."""
+    """Returns whether each whole-numbered point is in one of the cells."""
     if not cells or is_empty(rows):
         return is_empty(rows)
     inside, rest = cells[0][0], cells[1:]

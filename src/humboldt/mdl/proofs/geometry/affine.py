@@ -43,7 +43,7 @@ def subtract(left: Form, right: Form) -> Form:
 
 
 def is_constant(form: Form) -> bool:
-    """Whether no variable occurs."""
+    """Returns whether no variable occurs."""
     return not any(form[HEAD:])
 
 

@@ -59,12 +59,12 @@ class Polyhedron:
         return -INFINITY if falls and lowest != INFINITY else lowest
 
     def is_positive(self, form: Form) -> bool:
-        """Whether a lower bound is above 0 everywhere."""
+        """Returns whether a lower bound is above 0 everywhere."""
         least = self.least(form)
         return least > 0 or (least == 0 and form[1] > 0)
 
     def is_non_negative(self, form: Form) -> bool:
-        """Whether a lower bound is at least 0 everywhere."""
+        """Returns whether a lower bound is at least 0 everywhere."""
         return self.least(form) >= 0
 
 

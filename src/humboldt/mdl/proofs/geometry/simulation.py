@@ -77,7 +77,7 @@ class Simulation:
         return values
 
     def is_right(self, step: int, follow: frozenset[int], measure: str, epsilon: Fraction) -> bool:
-        """Whether a step passes, if these symbols can follow: M_det where only one can follow, M_cat anywhere."""
+        """Returns whether a step passes if these symbols can follow: M_det where only one can, M_cat anywhere."""
         key = (step, follow, measure, epsilon)
         if key not in self._verdicts:
             self._verdicts[key] = self._judge(self.outputs[step], follow, measure, epsilon)
