@@ -43,6 +43,7 @@ class Chomsky(AbstractCountingSuite):
     printed_tasks = TASKS
     presets = PRESETS
     position = 1
+    bench_position = 70
     demo = (demo_part("parity_check", "reverse_string"),)
     headline = "score"
     evaluation = ("score", VERSION)

@@ -37,6 +37,7 @@ class Recognition(AbstractCountingSuite):
     printed_tasks = TASKS
     presets = PRESETS
     position = 7
+    bench_position = 40
     demo = (demo_part("parity"),)
     headline = "test"
     evaluation = ("accuracy", scoring.VERSION)

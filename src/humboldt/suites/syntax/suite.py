@@ -38,6 +38,7 @@ class Syntax(AbstractCountingSuite):
     printed_tasks = TASKS
     presets = PRESETS
     position = 5
+    bench_position = 20
     demo = (demo_part("nested_dependency"),)
     headline = "validation"
     evaluation = ("accuracy", VERSION)

@@ -29,6 +29,7 @@ class Tracking(AbstractCountingSuite):
     printed_tasks = TASKS
     presets = PRESETS
     position = 6
+    bench_position = 30
     demo = (demo_part("s3"),)
     headline = "symbols"
     evaluation = ("states", scoring.VERSION)
