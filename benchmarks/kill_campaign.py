@@ -1,14 +1,15 @@
 """Does a study survive? `kill -9` at random moments and at chosen ones, and two processes on one folder.
 
 For each engine a small study is run undisturbed: JAX (chomsky, syntax), the search (bliss) and PyTorch (torch, whose
-members are trained in processes of their own). Then the same study is killed at random moments, three of four times
-after the process that is killed has written a checkpoint, and 6 times at moments that chance would seldom hit: before,
-between and after the writing of weights, the writing of rows and the removal of checkpoints. A killed study is started
-again, and killed again, until it is let finish. Of PyTorch, single processes that train members are killed, too, and
-the study goes on without them. In the other part two processes work with the same command in the same folder. Whenever
-a study has finished, its rows and its weights must be, to the last bit, those of the undisturbed one.
+members are trained in processes of their own, and stacked, whose members are one stacked module). Then the same study
+is killed at random moments, three of four times after the process that is killed has written a checkpoint, and 6 times
+at moments that chance would seldom hit: before, between and after the writing of weights, the writing of rows and the
+removal of checkpoints. A killed study is started again, and killed again, until it is let finish. Of PyTorch, single
+processes that train members are killed, too, and the study goes on without them. In the other part two processes work
+with the same command in the same folder. Whenever a study has finished, its rows and its weights must be, to the last
+bit, those of the undisturbed one.
 
-    python benchmarks/kill_campaign.py [chomsky bliss syntax torch] [--kills 14] [--rounds 10] > record.json
+    python benchmarks/kill_campaign.py [chomsky bliss syntax torch stacked] [--kills 14] [--rounds 10] > record.json
 """
 
 import argparse
@@ -33,11 +34,16 @@ def settings(**values: Any) -> list[str]:
 
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "pytorch_gru.py"
-SUITES = {"torch": "chomsky"}  # of studies that are not named like their suite
+SUITES = {"torch": "chomsky", "stacked": "chomsky"}  # of studies that are not named like their suite
 STUDIES = {
     "torch": [
         *("--task", "parity_check", "--model", f"{EXAMPLE}:GRU", "--seeds", "2"),
         *settings(steps=600, batch_size=4, hidden_size=4, train_lengths="1,4", test_lengths="5,6"),
+        *settings(strings_per_length=4, learning_rates=3e-3),
+    ],
+    "stacked": [
+        *("--task", "parity_check", "--model", f"{EXAMPLE}:GRU", "--seeds", "3", "--road", "stacked"),
+        *settings(steps=1500, batch_size=4, hidden_size=4, train_lengths="1,4", test_lengths="5,6"),
         *settings(strings_per_length=4, learning_rates=3e-3),
     ],
     "chomsky": [
@@ -55,6 +61,7 @@ STUDIES = {
         *settings(lengths="4,8", long_lengths="9,12", embedding_size=2, hidden_size=2, learning_rates=0.1),
     ],
 }
+UNBEGUN = "done-000000000"  # a checkpoint before the first step, which holds only the road
 MOMENTS = (
     "before weights",
     "between weights",
@@ -189,6 +196,7 @@ def killed_at_random(suite: str, folder: Path, seconds: float, count: int, rng: 
             kill(process)
             after = round(time.monotonic() - begin, 2)
             has_written = bool(checkpoints_in(folder) - before)
+            check_road(suite, folder)
             done.append({"after_seconds": after, "has_written_a_checkpoint": has_written, "workers": workers})
     return done
 
@@ -216,12 +224,27 @@ def children(process: subprocess.Popen[str]) -> list[int]:
 
 
 def checkpoints_in(folder: Path) -> set[tuple[str, int]]:
-    """Returns all checkpoints, with the time of their writing."""
+    """Returns all checkpoints of work that has begun, with the time of their writing."""
     found = set()
     for path in folder.glob("checkpoints/**/*.ckpt"):
+        if path.name.startswith(UNBEGUN):
+            continue
         with contextlib.suppress(FileNotFoundError):  # a newer one has replaced it
             found.add((str(path), path.stat().st_mtime_ns))
     return found
+
+
+def check_road(suite: str, folder: Path) -> None:
+    """Raises if the members of a stacked study are not trained stacked."""
+    if suite != "stacked":
+        return
+    from humboldt.storage import checkpoints
+    from humboldt.training.loop import MEMBERS
+    from humboldt.training.pytorch.roads import ROAD, TOGETHER  # which needs PyTorch
+
+    for path in folder.glob("checkpoints/**/*.ckpt"):
+        arrays, _ = checkpoints.read(path)
+        assert arrays[MEMBERS + ROAD][0] == TOGETHER.index("stacked"), f"{path}: not stacked"
 
 
 def campaign(suite: str, kills: int, rounds: int, rng: random.Random, place: Path) -> dict[str, Any]:

@@ -246,10 +246,29 @@ def test_a_resumed_training_stays_on_its_road_and_ends_with_the_same_bits(
     assert again.outcomes == whole.outcomes and again.milestones == whole.milestones
 
 
+def as_on_a_gpu(training: Training) -> list[Road]:
+    """Roads to try, of which there are none on a CPU."""
+    return ["stacked"] if training.road in ("auto", "stacked") else []
+
+
+def test_on_a_cpu_nothing_is_timed_and_bits_depend_neither_on_cores_nor_on_members(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(roads, "_now", None)  # no time is read
+    wish = job(Dropping, "auto", steps=60, members=6)
+    found = train(wish, tmp_path / "one core")
+    assert not found.predictor.stacked
+    assert_weights(found, train(replace(wish, cores=2), tmp_path / "two cores"), members=6)
+    assert_weights(train(replace(wish, members=wish.members[:3]), tmp_path / "fewer"), found)
+    assert_weights(found, train(replace(wish, road="in_turn"), tmp_path / "in turn"), members=6)
+
+
 @pytest.mark.parametrize("margin", [0.0, 1e9])
 def test_a_choice_is_made_once(margin: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A training that is killed before its first checkpoint begins again by the road that its trial chose."""
     wish = job(Plain, "auto", steps=60)
+    monkeypatch.setattr(roads, "candidates", as_on_a_gpu)
     monkeypatch.setattr(roads, "MARGIN", margin)
     stepper = _training(wish)._stepper(Checkpoints(tmp_path), Telling())
     assert isinstance(stepper, Together) == (margin == 0)
@@ -297,7 +316,8 @@ def test_a_failure_in_training_leads_to_members_in_turn(tmp_path: Path, monkeypa
         ("cuda", "auto", 2, ["stacked", "graphs"]),
         ("mps", "auto", 2, ["stacked"]),
         ("cpu", "auto", 2, []),
-        ("cpu", "auto", 3, ["stacked"]),
+        ("cpu", "auto", 30, []),
+        ("cpu", "stacked", 2, ["stacked"]),
         ("cpu", "graphs", 2, ["graphs"]),
         ("cuda", "in_turn", 30, []),
         ("cuda", "processes", 30, []),
@@ -368,6 +388,8 @@ def test_a_member_has_a_limited_number_of_graphs(monkeypatch: pytest.MonkeyPatch
 
 def test_a_plan_names_the_road(monkeypatch: pytest.MonkeyPatch):
     engine, wish = engines.get("torch"), job(TRANSFORMER, "auto", steps=100, members=6)
+    assert str(engine.road(wish)) == "pytorch_transformer.py:Transformer: members are trained in turn."
+    monkeypatch.setattr(roads, "candidates", as_on_a_gpu)
     monkeypatch.setattr(roads, "MARGIN", 0.0)  # whatever else this machine does
     assert "Transformer: members are stacked as one module, " in str(engine.road(wish))
     assert "times as fast as in turn in a trial on this machine." in str(engine.road(wish))

@@ -25,6 +25,13 @@ def test_every_suite_of_the_papers_answers():
     assert set(benched.benched_suites()) >= ALL
 
 
+def test_suites_are_in_the_order_that_they_declare(monkeypatch: pytest.MonkeyPatch):
+    of_papers = [name for name in benched.benched_suites() if name in ALL]
+    assert of_papers == ["bias", "syntax", "tracking", "recognition", "pcfg_set", "bliss", "chomsky"]
+    monkeypatch.setattr(type(suites.get("chomsky")), "bench_position", 0)
+    assert benched.benched_suites()[0] == "chomsky"
+
+
 def test_the_recipe_is_the_same_in_all_suites():
     for name in ALL:
         suite = suites.get(name)

@@ -17,15 +17,6 @@ from humboldt.suites.reading import upgrade
 
 FAMILY = "family/"
 REPORTED = "reported, not re-run"
-ORDER = (
-    "bias",
-    "syntax",
-    "tracking",
-    "recognition",
-    "pcfg_set",
-    "bliss",
-    "chomsky",
-)  # the quickest first, as answers are printed
 
 
 @cache
@@ -45,11 +36,11 @@ def families() -> list[str]:
 
 
 def benched_suites() -> list[str]:
-    """Returns the names of the suites that answer a bench, the quickest first."""
-    names = [
-        name for name in suites.names() if suites.get(name).presentation.answers and QUICK in suites.get(name).presets
+    """Returns the names of the suites that answer a bench, sorted by `bench_position`: the quickest first."""
+    benched = [
+        suite for suite in map(suites.get, suites.names()) if suite.presentation.answers and QUICK in suite.presets
     ]
-    return sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+    return [suite.name for suite in sorted(benched, key=lambda suite: suite.bench_position)]
 
 
 def answers_of(
@@ -65,7 +56,7 @@ def answers_of(
     Only results with the settings of the preset and of the current versions count: they are found by identity. The
     sizes of models may differ.
     """
-    found = []
+    answers = []
     for name in suite_names or benched_suites():
         suite = suites.get(name)
         of_suite = [scores for scores in results if scores.training.suite == name]
@@ -74,8 +65,8 @@ def answers_of(
             fitting = list(_under_preset(suite, model, preset, of_suite))
             if fitting and suite.presentation.answers is not None:
                 tasks = tuple(suite.presentation.answers(fitting))
-                found.append(ModelAnswers(name, model, preset, tasks, tuple(fitting), source))
-    return found
+                answers.append(ModelAnswers(name, model, preset, tasks, tuple(fitting), source))
+    return answers
 
 
 def _under_preset(suite: AbstractSuite, model: str, preset: str, results: Sequence[Scores]) -> Iterator[Scores]:

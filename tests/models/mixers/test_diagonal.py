@@ -68,6 +68,21 @@ def test_mamba_against_its_equations(eigenvalues: Eigenvalues):
     np.testing.assert_allclose(outputs, expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("eigenvalues", ["0_1", "-1_1"])
+def test_both_forms_of_mamba_have_the_same_gradient(eigenvalues: Eigenvalues):
+    xs = jnp.asarray(vectors(), jnp.float32)
+
+    @eqx.filter_jit
+    def gradient(form: Form) -> tuple[Mamba, jax.Array]:
+        mixer = Mamba(WIDTH, eigenvalues=eigenvalues, state_size=3, form=form, key=jax.random.key(0))
+        return eqx.filter_grad(lambda both: jnp.sin(both[0](both[1], jnp.ones(TIME, bool))).sum())((mixer, xs))
+
+    found, expected = (jax.tree.leaves(gradient(form)) for form in ("loop", "associative"))
+    assert min(float(np.abs(leaf).max()) for leaf in expected) > 0
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
+
+
 def test_lru_against_its_equations():
     xs = vectors()
 

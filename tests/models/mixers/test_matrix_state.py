@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from humboldt.models.mixers.matrix_state import CHUNK, VECTOR_CHUNK, best_chunk, read_all
+from humboldt.models.mixers.matrix_state import CHUNK, VECTOR_CHUNK, best_chunk, read_all, read_all_shared
 
 TIME, HEADS, KEY, VALUE = 11, 2, 3, 4
 
@@ -42,6 +42,19 @@ def test_chunks_are_the_loop(writes: int, vector: bool, erases: bool, chunk: int
     given = [None if array is None else jnp.asarray(array, jnp.float32) for array in arrays]
     outputs = jax.jit(lambda *arrays: read_all(*arrays, chunk=chunk))(*given)
     np.testing.assert_allclose(outputs, by_loop(*arrays), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("chunk", [1, 4, None])
+def test_shared_keys_are_the_loop_with_copies(chunk: int | None):
+    random = np.random.default_rng(0)
+    query, key = random.normal(size=(2, TIME, KEY))
+    log_decays = -np.abs(random.normal(size=(TIME, HEADS)))
+    values = random.normal(size=(TIME, HEADS, VALUE))
+    queries, keys = (np.tile(each[:, None], (1, HEADS, 1)) for each in (query, key))
+    expected = by_loop(queries, log_decays[..., None], keys[:, None], values[:, None], None)
+    given = [jnp.asarray(array, jnp.float32) for array in (query, log_decays, key, values)]
+    outputs = jax.jit(lambda *arrays: read_all_shared(*arrays, chunk=chunk))(*given)
+    np.testing.assert_allclose(outputs, expected, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize(("key", "value", "vector", "erases", "chunk"), [

@@ -71,6 +71,14 @@ def test_a_plan_refuses_several_answers_at_the_last_symbol():
         planned("slices", "reverse_string")
 
 
+@pytest.mark.parametrize("preset", ["xlstm", "state_tracking", "slices"])
+def test_a_preset_can_be_planned_without_naming_tasks_and_models(preset: str):
+    experiments = humboldt.plan("chomsky", preset=preset, out="unused").experiments
+    families = {experiment.training.model for experiment in experiments}
+    assert families >= {network.model for (of, _), rows in NETWORKS.items() if of == preset for network in rows}
+    assert all(name.startswith("family/") for name in families)
+
+
 def test_scaled_accuracy():
     assert scaled(1.0, 0.2) == 1.0 and scaled(0.2, 0.2) == 0.0 and scaled(0.0, 0.5) == -1.0
     with pytest.raises(ValueError, match="chance level"):

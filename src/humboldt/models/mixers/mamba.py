@@ -1,5 +1,6 @@
 """Mamba (Gu and Dao 2023): a diagonal state space whose step, input and output depend on the token."""
 
+import functools
 from typing import NamedTuple
 
 import equinox as eqx
@@ -9,7 +10,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from humboldt.models.layers.linear import Linear
 from humboldt.models.mixers.base import AbstractMixer
-from humboldt.models.mixers.diagonal import states
+from humboldt.models.mixers.diagonal import Form, default_form, states
 from humboldt.models.mixers.fast_weights import Eigenvalues
 from humboldt.models.mixers.parts import linear, step_sizes, with_bias
 from humboldt.models.mixers.short_convolution import Recent, ShortConvolution
@@ -37,6 +38,7 @@ class Mamba(AbstractMixer):
     skip: Float[Array, " inner"]
     output: Linear
     eigenvalues: Eigenvalues = eqx.field(static=True)
+    form: Form | None = eqx.field(static=True)
 
     def __init__(
         self,
@@ -46,6 +48,7 @@ class Mamba(AbstractMixer):
         state_size: int = 16,
         expansion: int = 2,
         convolution: int = 4,
+        form: Form | None = None,
         key: PRNGKeyArray,
     ) -> None:
         k_input, k_convolution, k_select, k_step, k_bias, k_output = jax.random.split(key, 6)
@@ -58,12 +61,18 @@ class Mamba(AbstractMixer):
         self.skip = jnp.ones(inner)
         self.output = linear(inner, width, key=k_output)
         self.eigenvalues = eigenvalues
+        self.form = form
 
     def __call__(self, xs: Float[Array, "time width"], mask: Bool[Array, " time"]) -> Float[Array, "time width"]:
         us, gates = jnp.split(jax.vmap(self.input)(xs), 2, axis=-1)
         us = self.convolution(us, mask)
-        decays, drives, readings = jax.vmap(self.selected)(us)
-        return jax.vmap(self._output)(us, gates, states(decays, drives), readings)
+        form = default_form() if self.form is None else self.form
+        if form == "associative":
+            decays, drives, readings = jax.vmap(self.selected)(us)
+            ys = jnp.einsum("tis,ts->ti", states(decays, drives, form=form), readings)
+        else:
+            ys = self._in_a_loop(us)
+        return jax.vmap(self._output)(us, gates, ys)
 
     def start(self) -> MambaState:
         return MambaState(self.convolution.start(), jnp.zeros(self.log_rate.shape))
@@ -73,18 +82,45 @@ class Mamba(AbstractMixer):
         recent, u = self.convolution.step(state.recent, u)
         decay, drive, reading = self.selected(u)
         hidden = decay * state.hidden + drive
-        return MambaState(recent, hidden), self._output(u, gate, hidden, reading)
+        return MambaState(recent, hidden), self._output(u, gate, hidden @ reading)
 
     def selected(
         self, u: Float[Array, " inner"]
     ) -> tuple[Float[Array, "inner state"], Float[Array, "inner state"], Float[Array, " state"]]:
         """Returns the decay of the state, what is added to it, and how it is read."""
-        rank, state_size = len(self.step_size.weight), self.log_rate.shape[1]
-        step, writing, reading = jnp.split(self.select(u), [rank, rank + state_size])
-        step = jax.nn.softplus(self.step_size(step))
-        decay = jnp.exp(-step[:, None] * jnp.exp(self.log_rate))
-        decay = 2 * decay - 1 if self.eigenvalues == "-1_1" else decay
+        step, writing, reading = self._steps(u)
+        decay = self._decay(step[:, None], jnp.exp(self.log_rate))
         return decay, (step * u)[:, None] * writing[None, :], reading
 
-    def _output(self, u: Array, gate: Array, hidden: Array, reading: Array) -> Float[Array, " width"]:
-        return self.output((hidden @ reading + self.skip * u) * jax.nn.silu(gate))
+    def _steps(self, u: Float[Array, " inner"]) -> tuple[Float[Array, " inner"], Array, Array]:
+        """Returns the sizes of the step, how the state is written and how it is read."""
+        rank, state_size = len(self.step_size.weight), self.log_rate.shape[1]
+        step, writing, reading = jnp.split(self.select(u), [rank, rank + state_size])
+        return jax.nn.softplus(self.step_size(step)), writing, reading
+
+    def _decay(self, step: Array, rate: Array) -> Array:
+        decay = jnp.exp(-step * rate)
+        return 2 * decay - 1 if self.eigenvalues == "-1_1" else decay
+
+    def _in_a_loop(self, us: Float[Array, "time inner"]) -> Float[Array, "time inner"]:
+        """Returns what is read from the state after every step.
+
+        Decays and drives are made within the loop, forwards and again backwards: of arrays with a number for every
+        token, feature and state only the states are stored. Features are the last axis, which sums over states need to
+        be vectorised.
+        """
+        # Processor time of the layer's gradient for 32 sequences, width 43, two busy cores, lengths 20 and 80, in ms:
+        # 25, 101 with decays and drives stored; 4, 22 so.
+        steps, writings, readings = jax.vmap(self._steps)(us)
+        rate = jnp.exp(self.log_rate).T
+
+        @functools.partial(jax.checkpoint, prevent_cse=False)
+        def step(hidden: Array, token: tuple[Array, ...]) -> tuple[Array, Array]:
+            size, drive, writing, reading = token
+            hidden = self._decay(size[None], rate) * hidden + writing[:, None] * drive[None]
+            return hidden, (hidden * reading[:, None]).sum(0)
+
+        return jax.lax.scan(step, jnp.zeros_like(rate), (steps, steps * us, writings, readings))[1]
+
+    def _output(self, u: Array, gate: Array, y: Float[Array, " inner"]) -> Float[Array, " width"]:
+        return self.output((y + self.skip * u) * jax.nn.silu(gate))

@@ -11,7 +11,7 @@ from humboldt.errors import UsageError
 from humboldt.models.layers.linear import Linear
 from humboldt.models.mixers.base import AbstractMixer
 from humboldt.models.mixers.decays import ScalarDecay
-from humboldt.models.mixers.matrix_state import State, read, read_all, write
+from humboldt.models.mixers.matrix_state import State, read, read_all_shared, write
 from humboldt.models.mixers.parts import HeadNorm, linear
 from humboldt.models.mixers.short_convolution import Recent, ShortConvolution
 
@@ -67,8 +67,8 @@ class Mamba2(AbstractMixer):
     def __call__(self, xs: Float[Array, "time width"], mask: Bool[Array, " time"]) -> Float[Array, "time width"]:
         gates, features = jnp.split(jax.vmap(self.input)(xs), [self._inner], axis=-1)
         features = self.convolution(features, mask)
-        query, log_decay, keys, values = jax.vmap(self._token)(xs, features)
-        ys = read_all(query, log_decay, keys, values, None, chunk=self.chunk)
+        queries, log_decays, keys, values = jax.vmap(self._token)(xs, features)
+        ys = read_all_shared(queries, log_decays, keys, values, chunk=self.chunk)
         return jax.vmap(self._output)(features, gates, ys)
 
     def start(self) -> Mamba2State:
@@ -78,8 +78,9 @@ class Mamba2(AbstractMixer):
     def step(self, state: Mamba2State, x: Float[Array, " width"]) -> tuple[Mamba2State, Float[Array, " width"]]:
         gate, features = jnp.split(self.input(x), [self._inner])
         recent, features = self.convolution.step(state.recent, features)
-        query, log_decay, keys, values = self._token(x, features)
-        matrices = write(state.matrices, log_decay, keys, values, None)
+        query, log_decay, key, values = self._token(x, features)
+        query, key = (jnp.tile(vector[None], (len(self.skip), 1)) for vector in (query, key))
+        matrices = write(state.matrices, log_decay[:, None], key[None], values[None], None)
         return Mamba2State(recent, matrices), self._output(features, gate, read(matrices, query))
 
     @property
@@ -90,8 +91,7 @@ class Mamba2(AbstractMixer):
         heads = len(self.skip)
         values, key, query = jnp.split(features, [self._inner, self._inner + self.state_size])
         values = values.reshape(heads, -1) * self.decay.step_size(x)[:, None]
-        key, query = (jnp.tile(vector[None], (heads, 1)) for vector in (key, query))
-        return query, self.decay(x), key[None], values[None]
+        return query, self.decay(x)[:, 0], key, values
 
     def _output(self, features: Array, gate: Array, y: Float[Array, "heads value"]) -> Float[Array, " width"]:
         y = y + self.skip[:, None] * features[: self._inner].reshape(len(self.skip), -1)

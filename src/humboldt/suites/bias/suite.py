@@ -42,6 +42,7 @@ class Bias(AbstractSuite, OffersData, OffersFiles):
     printed_tasks = TASKS
     presets = PRESETS
     position = 4
+    bench_position = 10
     demo = (demo_part("hierarchical_or_linear"),)
     headline = "fits"
     evaluation = ("preference", 1)

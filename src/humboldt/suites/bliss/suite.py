@@ -36,6 +36,7 @@ class Bliss(AbstractSuite, OffersData, OffersCheck, OffersFiles, OffersWrongStri
     printed_tasks = TASKS
     presets = PRESETS
     position = 2
+    bench_position = 60
     demo = (demo_part("an_bn"), Request(("an_bn",), ("mdlrnn",)))  # a network that is found by search counts
     data_options = ("after", "format")
     headline = "largest_n"

@@ -21,6 +21,13 @@ COMMON: Mapping[str, Any] = {
     "batch_size": 256,
     "num_test_lengths": 217,
 }
+FAMILIES: Mapping[str, tuple[str, ...]] = {
+    "xlstm": ("transformer", "retnet", "mamba", "lstm", "slstm", "mlstm", "xlstm"),
+    "state_tracking": ("slstm", "mlstm", "deltanet", "mamba"),
+    "slices": ("slstm", "mlstm", "xlstm", "deltanet", "rwkv7", "mamba2"),
+}
+"""The families that a preset trains if the user names no model: those of the paper's networks that are here."""
+
 AFTER_EQUALS: Mapping[str, Mapping[str, Any]] = {"modular_arithmetic_simple": {"answer_at": "mark"}}
 """In the released code of all three papers an expression ends with `=`, at which the answer is read. Our mark stands
 for it. The answers of the other regular tasks are read at the last symbol of the input."""
@@ -34,6 +41,11 @@ OUTPUTS = "the network chooses among the answers of the task; in the released co
 PRECISION = "all is computed in float32; the released code uses bfloat16 for a part"
 DECAY = "weight decay also acts on the embedding; in the released code it does not"
 FROM_CODE = (LENGTH_WITH_ANSWER, OUTPUTS, PRECISION, DECAY)
+
+
+def _families(preset: str) -> tuple[str, ...]:
+    return tuple(f"family/{name}" for name in FAMILIES[preset])
+
 
 OTHER_PAPERS = MappingProxyType(
     {
@@ -58,6 +70,8 @@ OTHER_PAPERS = MappingProxyType(
                 "missing_duplicate": {"num_symbols": 9},
             },
             tasks=(*REGULAR, "reverse_string", "duplicate_string", "odds_first", "missing_duplicate"),
+            models=_families("xlstm"),
+            sweeps={},
             source="Beck et al. (2024), xLSTM, appendix B.1.1; for regular tasks also the released code, NX-AI/xlstm",
             departures=(
                 COSINE,
@@ -82,6 +96,8 @@ OTHER_PAPERS = MappingProxyType(
             of_tasks=AFTER_EQUALS,
             of_models={"family/mlstm": {"batch_size": 512}},
             tasks=("parity_check", "modular_arithmetic_simple"),
+            models=_families("state_tracking"),
+            sweeps={},
             source="Grazzi et al. (2025), Unlocking state-tracking, appendix E; where it is silent, the released code, "
             "automl/unlocking_state_tracking, whose YAML files have batches of 256 and, for parity, 20,000 steps",
             departures=(
@@ -97,6 +113,8 @@ OTHER_PAPERS = MappingProxyType(
             changes={**COMMON, "learning_rates": (2e-3,), "seeds": 5},
             of_tasks=AFTER_EQUALS,
             tasks=REGULAR,
+            models=_families("slices"),
+            sweeps={},
             source="Walker et al. (2025), SLiCEs; released code, train.py of Benjamin-Walker/structured-linear-cdes",
             departures=(
                 COSINE,

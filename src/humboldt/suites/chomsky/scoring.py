@@ -12,6 +12,7 @@ from humboldt.suites.catalogue import OUTSIDE
 from humboldt.suites.chomsky.floors import floor_of
 from humboldt.suites.chomsky.problem import Transduction, shortest_wrong
 from humboldt.suites.chomsky.protocol import LengthGeneralisation
+from humboldt.suites.counting import by_place
 from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Resolved, ScoringInput
 from humboldt.training.abilities import CountsRight, ability
 
@@ -53,7 +54,7 @@ def readings(resolved: Resolved, scores: Sequence[MemberScore]) -> list[Reported
         value = member.measures["score"]
         ends = dict(zip(("low", "high"), member.detail.get("interval", ()), strict=False))
         curve = member.detail["accuracy_per_length"]
-        by_length = dict(zip(map(str, curve["lengths"]), curve["accuracy"], strict=True))
+        by_length = by_place(curve["lengths"], curve["accuracy"])
         chance, breakdown = resolved.task.chance, {"length": by_length}
         numbers.append(
             ReportedNumber(

@@ -4,20 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from humboldt.core.identity import Evaluation, Member
+from humboldt.core.identity import Member
 from humboldt.languages import ProblemKind
 from humboldt.languages.chomsky.parts.own import WhichState, chomsky_task
 from humboldt.languages.formal.language import ContextFreeLanguage, RegularLanguage
 from humboldt.measures.accuracy import VERSION
 from humboldt.suites import catalogue, conformance
-from humboldt.suites.base import AbstractSuite
 from humboldt.suites.bench import demo_part
 from humboldt.suites.capabilities import (
     ExampleRequest,
-    OffersCheck,
-    OffersData,
-    OffersWrongStrings,
-    WrongString,
 )
 from humboldt.suites.chomsky import answer, figures, interchange, scoring, tables
 from humboldt.suites.chomsky.problem import (
@@ -28,14 +23,14 @@ from humboldt.suites.chomsky.problem import (
     training_lengths,
 )
 from humboldt.suites.chomsky.protocol import CONTENDERS, PRESETS, TASKS, LengthGeneralisation
-from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Resolved, ScoringInput
+from humboldt.suites.counting import AbstractCountingSuite, Scoring
+from humboldt.suites.experiments import Resolved
 from humboldt.suites.own_tasks import register_language
 from humboldt.suites.presentation import Presentation
-from humboldt.training.abilities import CountsRight
-from humboldt.training.base import Job, MemberRecipe
+from humboldt.training.base import Recipe
 
 
-class Chomsky(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
+class Chomsky(AbstractCountingSuite):
     """The suite of Delétang et al. (2023)."""
 
     name = "chomsky"
@@ -48,10 +43,16 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     printed_tasks = TASKS
     presets = PRESETS
     position = 1
+    bench_position = 70
     demo = (demo_part("parity_check", "reverse_string"),)
     headline = "score"
     evaluation = ("score", VERSION)
-    needs = (CountsRight,)
+    scoring = Scoring(
+        score=scoring.score,
+        readings=scoring.readings,
+        probe=scoring.probe,
+        first_wrong=scoring.first_wrong,
+    )
     presentation = Presentation(
         answers=answer.answers,
         records=tables.records,
@@ -84,35 +85,12 @@ class Chomsky(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     def work(self, resolved: Resolved) -> str:
         return f"{resolved.protocol.steps:,} steps of {resolved.protocol.batch_size} strings"
 
-    def job(self, resolved: Resolved, members: Sequence[Member]) -> Job:
-        protocol: LengthGeneralisation = resolved.protocol
-        return Job(
-            model=resolved.model,
-            problem=self.problem(resolved, members),
-            recipe=protocol.recipe(),
-            members=tuple(MemberRecipe(**member) for member in members),
-        )
+    def recipe(self, resolved: Resolved) -> Recipe:
+        return resolved.protocol.recipe()
 
     def problem(self, resolved: Resolved, members: Sequence[Member]) -> Transduction:
         del members
         return Transduction(resolved.task, resolved.protocol)
-
-    def score(self, scoring_input: ScoringInput) -> list[MemberScore]:
-        return scoring.score(scoring_input)
-
-    def readings(
-        self, resolved: Resolved, evaluation: Evaluation, scores: Sequence[MemberScore]
-    ) -> list[ReportedNumber]:
-        del evaluation
-        return scoring.readings(resolved, scores)
-
-    def probe(self, resolved: Resolved, evaluation: Evaluation) -> Probe:
-        del evaluation
-        return scoring.probe(resolved)
-
-    def first_wrong(self, resolved: Resolved, predictor: Any, detail: Any) -> WrongString:
-        del detail
-        return scoring.first_wrong(resolved, predictor)
 
     def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
         return interchange.examples(self, request)

@@ -44,6 +44,7 @@ class PcfgSet(AbstractSuite, OffersData, OffersFiles, OffersWrongStrings):
     printed_tasks = TASKS
     presets = PRESETS
     position = 3
+    bench_position = 50
     demo = (demo_part("task_accuracy"),)
     headline = "sequence_accuracy"
     evaluation = ("accuracy", VERSION)

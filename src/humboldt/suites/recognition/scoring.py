@@ -7,8 +7,8 @@ import numpy as np
 
 from humboldt.languages.recognition import AbstractRecognition, Examples
 from humboldt.measures.accuracy import accuracy_per_length
-from humboldt.measures.statistics import share
 from humboldt.suites.capabilities import WrongString
+from humboldt.suites.counting import accuracy_number, by_place
 from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Resolved, ScoringInput
 from humboldt.suites.recognition.problem import Recognition
 from humboldt.suites.recognition.protocol import SCORED
@@ -73,23 +73,13 @@ def readings(resolved: Resolved, scores: Sequence[MemberScore]) -> list[Reported
     for member in scores:
         for name in (name for name in SCORED if name in member.measures):
             count, value = resolved.protocol.size_of(name)[0], member.measures[name]
-            part = share(round(value * count), count)
             breakdown = {
-                key: dict(zip(map(str, curve["values"]), curve["accuracy"], strict=True))
+                key: by_place(curve["values"], curve["accuracy"])
                 for key in ("length", "distance")
                 if name == "test" and (curve := member.detail[f"accuracy_per_{key}"])
             }
-            numbers.append(
-                ReportedNumber(
-                    measure=name,
-                    value=value,
-                    n=count,
-                    low=part.low,
-                    high=part.high,
-                    chance=resolved.task.chance,
-                    breakdown=breakdown,
-                )
-            )
+            chance = resolved.task.chance
+            numbers.append(accuracy_number(name, value, count, chance=chance, breakdown=breakdown))
     return numbers
 
 

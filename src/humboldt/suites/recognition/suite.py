@@ -1,31 +1,30 @@
 """Training neural networks as recognizers of formal languages (Butoi et al. 2025): in or out?"""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
-from humboldt.core.identity import Evaluation, Member
+from humboldt.core.identity import Member
 from humboldt.errors import UsageError
 from humboldt.languages import ProblemKind
 from humboldt.languages.formal.language import ContextFreeLanguage, RegularLanguage
 from humboldt.languages.recognition import AbstractRecognition
 from humboldt.languages.recognition.parts.own import OwnContextFree, OwnRegular, recognition_task
 from humboldt.models.forms import form
-from humboldt.suites.base import AbstractSuite
 from humboldt.suites.bench import demo_part
-from humboldt.suites.capabilities import ExampleRequest, OffersCheck, OffersData, OffersWrongStrings, Split, WrongString
-from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Resolved, ScoringInput
+from humboldt.suites.capabilities import ExampleRequest, Split
+from humboldt.suites.counting import AbstractCountingSuite, Scoring
+from humboldt.suites.experiments import Resolved
 from humboldt.suites.presentation import Presentation
 from humboldt.suites.reading import warn
 from humboldt.suites.recognition import answer, figures, interchange, scoring, tables
 from humboldt.suites.recognition.problem import MOST_SYMBOLS, audit_sentence
 from humboldt.suites.recognition.problem import Recognition as Problem
 from humboldt.suites.recognition.protocol import CONTENDERS, PRESETS, SCORED, SPLITS, TASKS, Recognisers
-from humboldt.training.abilities import CountsRight
-from humboldt.training.base import Heads, Job, MemberRecipe, Recipe, warm_up
+from humboldt.training.base import Heads, Recipe
 
 
-class Recognition(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
+class Recognition(AbstractCountingSuite):
     """The suite of Butoi et al. (2025)."""
 
     name = "recognition"
@@ -38,10 +37,16 @@ class Recognition(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     printed_tasks = TASKS
     presets = PRESETS
     position = 7
+    bench_position = 40
     demo = (demo_part("parity"),)
     headline = "test"
     evaluation = ("accuracy", scoring.VERSION)
-    needs = (CountsRight,)
+    scoring = Scoring(
+        score=scoring.score,
+        readings=scoring.readings,
+        probe=scoring.probe,
+        first_wrong=scoring.first_wrong,
+    )
     presentation = Presentation(
         answers=answer.answers,
         records=tables.records,
@@ -85,21 +90,8 @@ class Recognition(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     def work(self, resolved: Resolved) -> str:
         return f"{resolved.protocol.epochs} epochs of {resolved.protocol.train:,} strings"
 
-    def job(self, resolved: Resolved, members: Sequence[Member]) -> Job:
-        protocol: Recognisers = resolved.protocol
-        return Job(
-            model=resolved.model,
-            problem=self.problem(resolved, members),
-            recipe=Recipe(
-                steps=protocol.steps,
-                optimiser=protocol.optimiser,
-                gradient_clip=protocol.gradient_clip,
-                precision=protocol.precision,
-                schedule=warm_up(protocol.warm_up),
-                heads=self._heads(resolved),
-            ),
-            members=tuple(MemberRecipe(**member) for member in members),
-        )
+    def recipe(self, resolved: Resolved) -> Recipe:
+        return replace(super().recipe(resolved), heads=self._heads(resolved))
 
     def _heads(self, resolved: Resolved) -> Heads | None:
         next_symbol, next_set = resolved.protocol.further_heads()
@@ -111,23 +103,6 @@ class Recognition(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     def problem(self, resolved: Resolved, members: Sequence[Member]) -> Problem:
         del members
         return Problem(resolved.task, resolved.protocol)
-
-    def score(self, scoring_input: ScoringInput) -> list[MemberScore]:
-        return scoring.score(scoring_input)
-
-    def readings(
-        self, resolved: Resolved, evaluation: Evaluation, scores: Sequence[MemberScore]
-    ) -> list[ReportedNumber]:
-        del evaluation
-        return scoring.readings(resolved, scores)
-
-    def probe(self, resolved: Resolved, evaluation: Evaluation) -> Probe:
-        del evaluation
-        return scoring.probe(resolved)
-
-    def first_wrong(self, resolved: Resolved, predictor: Any, detail: Any) -> WrongString:
-        del detail
-        return scoring.first_wrong(resolved, predictor)
 
     def shared_splits(self, task: str) -> list[Split]:
         return [Split(part, part) for part in SPLITS]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from humboldt.measures.accuracy import accuracy_per_length
-from humboldt.measures.statistics import share
 from humboldt.suites.capabilities import WrongString
+from humboldt.suites.counting import accuracy_number, by_place
 from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Resolved, ScoringInput
 from humboldt.suites.syntax.problem import SCORED, TEST_ROWS, Classification, test_batches
 from humboldt.training.abilities import CountsRight, ability
@@ -50,7 +50,7 @@ def readings(resolved: Resolved, scores: Sequence[MemberScore]) -> list[Reported
     numbers = []
     for member in scores:
         curve = member.detail["accuracy_per_length"]
-        lengths = dict(zip(map(str, curve["lengths"]), curve["accuracy"], strict=True))
+        lengths = by_place(curve["lengths"], curve["accuracy"])
         for split, measure in SCORED.items():
             if measure not in member.measures:  # the predictions file does not cover this split
                 continue
@@ -58,19 +58,9 @@ def readings(resolved: Resolved, scores: Sequence[MemberScore]) -> list[Reported
             count = pairs if compares else 2 * pairs
             within = resolved.protocol.splits.range_of(split)
             by_length = {n: lengths[n] for n in lengths if split != "validation" and within[0] <= int(n) <= within[1]}
-            part = share(round(member.measures[measure] * count), count)
-            numbers.append(
-                ReportedNumber(
-                    measure=measure,
-                    value=member.measures[measure],
-                    n=count,
-                    low=part.low,
-                    high=part.high,
-                    chance=resolved.task.chance,
-                    breakdown={"length": by_length} if by_length else {},
-                    note=note,
-                )
-            )
+            chance, breakdown = resolved.task.chance, {"length": by_length} if by_length else {}
+            value = member.measures[measure]
+            numbers.append(accuracy_number(measure, value, count, chance=chance, breakdown=breakdown, note=note))
     return numbers
 
 

@@ -5,28 +5,26 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from humboldt.core.identity import Evaluation, Member
+from humboldt.core.identity import Member
 from humboldt.languages import AbstractTask, ProblemKind
 from humboldt.languages.formal.language import ContextFreeLanguage, RegularLanguage
 from humboldt.languages.syntax import SplitSettings, draw_split
 from humboldt.languages.syntax.parts.own import OwnPseudoLanguage, syntax_task
 from humboldt.languages.syntax.parts.splits import NAMES as SPLITS
 from humboldt.measures.accuracy import VERSION
-from humboldt.suites.base import AbstractSuite
 from humboldt.suites.bench import demo_part
-from humboldt.suites.capabilities import ExampleRequest, OffersCheck, OffersData, OffersWrongStrings, Split, WrongString
-from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Resolved, ScoringInput
+from humboldt.suites.capabilities import ExampleRequest, Split
+from humboldt.suites.counting import AbstractCountingSuite, Scoring
+from humboldt.suites.experiments import Resolved
 from humboldt.suites.presentation import Presentation
 from humboldt.suites.reading import warn
 from humboldt.suites.syntax import answer, figures, interchange, scoring, tables
 from humboldt.suites.syntax.audit import audit_sentence
 from humboldt.suites.syntax.problem import SCORED, Classification
 from humboldt.suites.syntax.protocol import CONTENDERS, OTHERS, PRESETS, TASKS, PseudoLanguages
-from humboldt.training.abilities import CountsRight
-from humboldt.training.base import Job, MemberRecipe, Recipe, warm_up
 
 
-class Syntax(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
+class Syntax(AbstractCountingSuite):
     """The suite of Someya et al. (2024)."""
 
     name = "syntax"
@@ -40,10 +38,16 @@ class Syntax(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     printed_tasks = TASKS
     presets = PRESETS
     position = 5
+    bench_position = 20
     demo = (demo_part("nested_dependency"),)
     headline = "validation"
     evaluation = ("accuracy", VERSION)
-    needs = (CountsRight,)
+    scoring = Scoring(
+        score=scoring.score,
+        readings=scoring.readings,
+        probe=scoring.probe,
+        first_wrong=scoring.first_wrong,
+    )
     presentation = Presentation(
         answers=answer.answers,
         records=tables.records,
@@ -86,41 +90,9 @@ class Syntax(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
         protocol: PseudoLanguages = resolved.protocol
         return f"{protocol.epochs} epochs of {2 * protocol.train:,} strings of {protocol.terminals[0]} terminals"
 
-    def job(self, resolved: Resolved, members: Sequence[Member]) -> Job:
-        protocol: PseudoLanguages = resolved.protocol
-        return Job(
-            model=resolved.model,
-            problem=Classification(resolved.training.task, resolved.task, protocol),
-            recipe=Recipe(
-                steps=protocol.steps,
-                optimiser=protocol.optimiser,
-                gradient_clip=protocol.gradient_clip,
-                precision=protocol.precision,
-                schedule=warm_up(protocol.warm_up),
-            ),
-            members=tuple(MemberRecipe(**member) for member in members),
-        )
-
     def problem(self, resolved: Resolved, members: Sequence[Member]) -> Classification:
         del members
         return Classification(resolved.training.task, resolved.task, resolved.protocol)
-
-    def score(self, scoring_input: ScoringInput) -> list[MemberScore]:
-        return scoring.score(scoring_input)
-
-    def readings(
-        self, resolved: Resolved, evaluation: Evaluation, scores: Sequence[MemberScore]
-    ) -> list[ReportedNumber]:
-        del evaluation
-        return scoring.readings(resolved, scores)
-
-    def probe(self, resolved: Resolved, evaluation: Evaluation) -> Probe:
-        del evaluation
-        return scoring.probe(resolved)
-
-    def first_wrong(self, resolved: Resolved, predictor: Any, detail: Any) -> WrongString:
-        del detail
-        return scoring.first_wrong(resolved, predictor)
 
     def shared_splits(self, task: str) -> list[Split]:
         return [Split(part, part) for part in SPLITS]

@@ -6,8 +6,8 @@ import numpy as np
 
 from humboldt.measures.accuracy import LengthTally
 from humboldt.measures.accuracy import score as mean_over_lengths
-from humboldt.measures.statistics import share
 from humboldt.suites.capabilities import WrongString
+from humboldt.suites.counting import accuracy_number, by_place
 from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Resolved, ScoringInput
 from humboldt.suites.tracking.problem import States
 from humboldt.suites.tracking.protocol import StateTracking
@@ -70,18 +70,17 @@ def readings(resolved: Resolved, scores: Sequence[MemberScore]) -> list[Reported
     numbers = []
     for member in scores:
         curve = member.detail["by_length"]
-        for measure in ("symbols", "strings"):
-            by_length = dict(zip(map(str, curve["lengths"]), curve[measure], strict=True))
-            value = member.measures[measure]
-            part = share(round(value * count), count)
-            low, high = (part.low, part.high) if measure == "strings" else (None, None)
-            chance = resolved.task.chance if measure == "symbols" else None
-            breakdown = {"length": by_length}
-            numbers.append(
-                ReportedNumber(
-                    measure=measure, value=value, n=count, low=low, high=high, chance=chance, breakdown=breakdown
-                )
-            )
+        breakdowns = {name: {"length": by_place(curve["lengths"], curve[name])} for name in ("symbols", "strings")}
+        numbers += [
+            ReportedNumber(
+                measure="symbols",
+                value=member.measures["symbols"],
+                n=count,
+                chance=resolved.task.chance,
+                breakdown=breakdowns["symbols"],
+            ),
+            accuracy_number("strings", member.measures["strings"], count, breakdown=breakdowns["strings"]),
+        ]
         note = "the longest scored length up to which at least 90% of the states are right; 0 if there is none"
         numbers.append(ReportedNumber(measure="longest", value=member.measures["longest"], n=count, note=note))
     return numbers

@@ -1,25 +1,22 @@
 """Word problems of groups: does a model keep state?"""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from humboldt.core.identity import Evaluation, Member, Training
+from humboldt.core.identity import Member, Training
 from humboldt.languages import ProblemKind
 from humboldt.languages.formal.language import ContextFreeLanguage, RegularLanguage
 from humboldt.languages.tracking.parts.own import OwnAutomaton, tracking_task
-from humboldt.suites.base import AbstractSuite
 from humboldt.suites.bench import demo_part
-from humboldt.suites.capabilities import ExampleRequest, OffersCheck, OffersData, OffersWrongStrings, WrongString
-from humboldt.suites.experiments import MemberScore, Probe, ReportedNumber, Resolved, ScoringInput, Variation
+from humboldt.suites.capabilities import ExampleRequest
+from humboldt.suites.counting import AbstractCountingSuite, Scoring
+from humboldt.suites.experiments import Resolved, Variation
 from humboldt.suites.presentation import Presentation
 from humboldt.suites.tracking import answer, figures, interchange, scoring, tables
 from humboldt.suites.tracking.problem import States
 from humboldt.suites.tracking.protocol import CONTENDERS, PRESETS, TASKS, StateTracking
-from humboldt.training.abilities import CountsRight
-from humboldt.training.base import Job, MemberRecipe, Recipe, warm_up
 
 
-class Tracking(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
+class Tracking(AbstractCountingSuite):
     """The word problems of Merrill et al. (2024) and of the papers that followed them."""
 
     name = "tracking"
@@ -32,10 +29,16 @@ class Tracking(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     printed_tasks = TASKS
     presets = PRESETS
     position = 6
+    bench_position = 30
     demo = (demo_part("s3"),)
     headline = "symbols"
     evaluation = ("states", scoring.VERSION)
-    needs = (CountsRight,)
+    scoring = Scoring(
+        score=scoring.score,
+        readings=scoring.readings,
+        probe=scoring.probe,
+        first_wrong=scoring.first_wrong,
+    )
     presentation = Presentation(
         answers=answer.answers,
         records=tables.records,
@@ -57,41 +60,9 @@ class Tracking(AbstractSuite, OffersData, OffersCheck, OffersWrongStrings):
     def work(self, resolved: Resolved) -> str:
         return f"{resolved.protocol.steps:,} steps of {resolved.protocol.batch_size} strings"
 
-    def job(self, resolved: Resolved, members: Sequence[Member]) -> Job:
-        protocol: StateTracking = resolved.protocol
-        return Job(
-            model=resolved.model,
-            problem=self.problem(resolved, members),
-            recipe=Recipe(
-                steps=protocol.steps,
-                optimiser=protocol.optimiser,
-                gradient_clip=protocol.gradient_clip,
-                precision=protocol.precision,
-                schedule=warm_up(protocol.warm_up),
-            ),
-            members=tuple(MemberRecipe(**member) for member in members),
-        )
-
     def problem(self, resolved: Resolved, members: Sequence[Member]) -> States:
         del members
         return States(resolved.task, resolved.protocol)
-
-    def score(self, scoring_input: ScoringInput) -> list[MemberScore]:
-        return scoring.score(scoring_input)
-
-    def readings(
-        self, resolved: Resolved, evaluation: Evaluation, scores: Sequence[MemberScore]
-    ) -> list[ReportedNumber]:
-        del evaluation
-        return scoring.readings(resolved, scores)
-
-    def probe(self, resolved: Resolved, evaluation: Evaluation) -> Probe:
-        del evaluation
-        return scoring.probe(resolved)
-
-    def first_wrong(self, resolved: Resolved, predictor: Any, detail: Any) -> WrongString:
-        del detail
-        return scoring.first_wrong(resolved, predictor)
 
     def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
         return interchange.examples(self, request)

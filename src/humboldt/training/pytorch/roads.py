@@ -1,9 +1,12 @@
 """Chooses how the members of a training do their steps, by a trial.
 
 Roads: `stacked` (one module with a leading axis of members), `graphs` (a CUDA graph for each member), `processes` (on a
-CPU, one core each) and `in_turn`. The last two give the same bits; the others differ from them in rounding. A trial
-compares three steps by a fast road with three plain ones. If they differ or raise an exception, a sentence says so and
-the next road is tried; if the fast road is not faster, it is not taken.
+CPU, one core each) and `in_turn`. The last two give the same bits; the others differ from them in rounding.
+
+On a CPU, `auto` takes one of the last two, and no time is measured: the same command gives the same bits, whatever else
+the machine does and however many cores and members there are. On a GPU a trial compares a few steps by each fast road
+with plain ones. If they differ or raise an exception, a sentence says so and the next road is tried; if the fast road
+is not faster, it is not taken.
 """
 
 import os
@@ -38,8 +41,6 @@ REASONS = {  # parts of PyTorch's messages, and what they mean for a user
     "called random operation": "it draws random numbers other than those of dropout",
     "autograd.Function": "its custom autograd function has no batching rule (`generate_vmap_rule`)",
 }
-MEMBERS_EACH = 2  # on a CPU, stacking is tried for more than this number of members for each process
-SLOW_STEP = 0.02  # seconds of a plain step on a CPU, above which stacking cannot save time
 MARGIN = 1.25  # how much faster than the next road a fast one must be, since its rounding differs
 OF_PYTORCH = {*vars(nn.Module()), "_flat_weights", "_flat_weight_refs"}  # attributes that PyTorch itself manages
 CALL_SECONDS = 5.0  # of a call, during which training cannot be stopped
@@ -93,13 +94,14 @@ def program_of(road: Road, training: "Training") -> Program | None:
 
 
 def candidates(training: "Training") -> list[Road]:
-    """Returns the fast roads that are worth a trial."""
+    """Returns the fast roads to try. On a CPU there are none unless the user names one: results would depend on a
+    measured time, and their rounding on the number of members."""
     if training.road != "auto":
         return [training.road] if training.road in WORDS else []
     if training.compiled or training.recipe.steps < FEWEST_STEPS:
         return []
     if training.caller.device.type == "cpu":
-        return ["stacked"] if len(training.members) > MEMBERS_EACH * num_workers(training) else []
+        return []
     return ["stacked", "graphs"] if training.caller.device.type == "cuda" else ["stacked"]
 
 
@@ -115,8 +117,6 @@ def choose(training: "Training") -> Choice:
     except Exception:  # training raises it again, after better checks
         return slow
     is_free = training.road == "auto"  # a road that the user names is taken even if it is not faster
-    if is_free and training.caller.device.type == "cpu" and plain.seconds > SLOW_STEP:
-        return slow._replace(is_measured=True)
     taken, refusals = slow, []
     for road in roads:
         try:
