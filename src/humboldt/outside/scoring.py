@@ -165,7 +165,7 @@ class Scorecard:
 
     @cached_property
     def _papers(self) -> dict[str, list[dict[str, Any]]]:
-        """Returns, for each training, the paper's numbers for its own models in the same place of its tables."""
+        """The paper's numbers, for each training, of its own models in the same place of its tables."""
         published: dict[str, list[dict[str, Any]]] = {}
         for scores in self._scores:
             cells = [cell for of_heading in sort_results(self.suite, [scores]).cells.values() for cell in of_heading]

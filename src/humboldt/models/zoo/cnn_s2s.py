@@ -52,7 +52,7 @@ class CNNS2S(AbstractSequenceToSequenceModel):
 
     @property
     def convolutions(self) -> tuple[tuple[int, int], ...]:
-        """Returns the channels and the kernel width of every layer."""
+        """Channels and kernel width of every layer."""
         return LAYERS.get(self.layers) or ((self.hidden_size, self.kernel_width),) * self.num_layers
 
     def build(
