@@ -166,3 +166,17 @@ def test_reported_results_are_a_row_of_their_own(tmp_path: Path, capsys: pytest.
     with pytest.raises(UsageError, match=r"line 1 is not an exported training"):
         merge_([tmp_path / "broken.jsonl"], out=tmp_path / "other")
     assert not (tmp_path / "other").exists()
+
+
+def test_answers_are_in_the_order_of_the_preset():
+    of_suite = [scores for scores in benched.reference_scores() if scores.training.suite == "chomsky"]
+    forwards, backwards = (
+        benched.answers_of(some, QUICK, models=["family/rnn"]) for some in (of_suite, of_suite[::-1])
+    )
+    names = [task.task for task in forwards[0].tasks]
+    assert (
+        names
+        == [task.task for task in backwards[0].tasks]
+        == list(catalogue.preset(suites.get("chomsky"), QUICK).tasks or ())
+    )
+    assert list(forwards[0].solved) == ["R", "DCF", "CS"]

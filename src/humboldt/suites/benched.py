@@ -1,6 +1,6 @@
 """The suites, families and results of the bench: answers of models are found by identity in any results."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -62,30 +62,34 @@ def answers_of(
         of_suite = [scores for scores in results if scores.training.suite == name]
         named = dict.fromkeys(scores.training.model for scores in of_suite)
         for model in [model for model in models or named if model in named]:
-            fitting = list(_under_preset(suite, model, preset, of_suite))
+            fitting = _under_preset(suite, model, preset, of_suite)
             if fitting and suite.presentation.answers is not None:
                 tasks = tuple(suite.presentation.answers(fitting))
                 answers.append(ModelAnswers(name, model, preset, tasks, tuple(fitting), source))
     return answers
 
 
-def _under_preset(suite: AbstractSuite, model: str, preset: str, results: Sequence[Scores]) -> Iterator[Scores]:
-    """Yields the results of a model that have the settings of a bench preset."""
+def _under_preset(suite: AbstractSuite, model: str, preset: str, results: Sequence[Scores]) -> list[Scores]:
+    """Returns the results of a model that have the settings of a bench preset, in the order of the preset."""
     if model not in catalogue.models(suite):
-        return
+        return []
     chosen = catalogue.preset(suite, preset)
-    expected = {
+    expected = [
         canonical(_setting(resolved.training.setting, evaluation.name, evaluation.setting, task))
         for task in chosen.tasks or ()
         for resolved in plans.trainings(suite, task, model, chosen, {})
         for evaluation in suite.evaluations(resolved.protocol, task)
-    }
+    ]
+    places = {setting: place for place, setting in enumerate(expected)}
+    fitting = []
     for scores in results:
         training, evaluation = scores.training, scores.evaluation
         if training.model != model or not resolving.is_current(suite, training, evaluation):
             continue
-        if canonical(_setting(training.setting, evaluation.name, evaluation.setting, training.task)) in expected:
-            yield scores
+        setting = canonical(_setting(training.setting, evaluation.name, evaluation.setting, training.task))
+        if setting in places:
+            fitting.append((places[setting], scores))
+    return [scores for _, scores in sorted(fitting, key=lambda pair: pair[0])]
 
 
 def _setting(setting: Mapping[str, Any], evaluation: str, of_evaluation: Mapping[str, Any], task: str) -> list[Any]:
