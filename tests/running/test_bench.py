@@ -179,4 +179,4 @@ def test_answers_are_in_the_order_of_the_preset():
         == [task.task for task in backwards[0].tasks]
         == list(catalogue.preset(suites.get("chomsky"), QUICK).tasks or ())
     )
-    assert list(forwards[0].solved) == ["R", "DCF", "CS"]
+    assert list(forwards[0].solved) == ["regular", "dcf", "cs"]
