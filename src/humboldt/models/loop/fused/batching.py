@@ -15,20 +15,27 @@ from jax.custom_batching import custom_vmap
 from jaxtyping import Array, PyTree
 
 from humboldt.models.loop.fused import kernels
-from humboldt.models.loop.fused.parts import Kind
+from humboldt.models.loop.fused.parts import Kernel
 
 MEMBERS, EXAMPLES = 0, 1  # the first two axes of every array but weights, which have members only
 
 
 @cache
-def forward(kind: Kind, *, keeps: bool) -> Callable[..., Any]:
+def forward(kernel: Kernel, *, keeps: bool) -> Callable[..., Any]:
     """Returns `(weights, table, symbols) -> (outputs, notes, residuals)`, all with axes of members and examples; that
     of members has length 1 for symbols that they share. `keeps`: whether gradients are wanted, which need residuals.
     """
 
     @custom_vmap
     def call(weights: PyTree, table: Array, symbols: Array) -> Any:
-        return kernels.forward(kind, weights, table, symbols[0] if len(symbols) == 1 else symbols, keeps=keeps)
+        return kernels.forward(
+            kernel.kind,
+            weights,
+            table,
+            symbols[0] if len(symbols) == 1 else symbols,
+            activation=kernel.activation,
+            keeps=keeps,
+        )
 
     @call.def_vmap
     def rule(size: int, batched: list[Any], weights: PyTree, table: Array, symbols: Array) -> Any:
@@ -49,12 +56,12 @@ def forward(kind: Kind, *, keeps: bool) -> Callable[..., Any]:
 
 
 @cache
-def backward(kind: Kind) -> Callable[..., Any]:
-    """Returns `(weights, residuals, outputs, d_outputs) -> (d_drive, d_taps)`, likewise."""
+def backward(kernel: Kernel) -> Callable[..., Any]:
+    """Returns `(weights, residuals, outputs, d_outputs) -> (d_drive, d_taps, scale)`, likewise."""
 
     @custom_vmap
     def call(weights: PyTree, residuals: PyTree, outputs: Array, d_outputs: Array) -> Any:
-        return kernels.backward(kind, weights, residuals, outputs, d_outputs)
+        return kernels.backward(kernel.kind, weights, residuals, outputs, d_outputs, activation=kernel.activation)
 
     @call.def_vmap
     def rule(size: int, batched: list[Any], weights: PyTree, *others: PyTree) -> Any:

@@ -9,11 +9,11 @@ def fits(kind: str, sizes: Any) -> str | None:
     return f"there is no kernel for {kind}"
 
 
-def forward(kind: str, weights: Any, table: Any, symbols: Any, *, keeps: bool) -> Any:
+def forward(kind: str, weights: Any, table: Any, symbols: Any, *, activation: str = "relu", keeps: bool = True) -> Any:
     """Runs the loop."""
     raise NotImplementedError
 
 
-def backward(kind: str, weights: Any, residuals: Any, outputs: Any, d_outputs: Any) -> Any:
+def backward(kind: str, weights: Any, residuals: Any, outputs: Any, d_outputs: Any, *, activation: str = "relu") -> Any:
     """Runs the loop backwards."""
     raise NotImplementedError

@@ -1,6 +1,6 @@
 """The cells that the kernels can run, taken apart into arrays."""
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +11,7 @@ from humboldt.models.cells.lstm import LSTMCell
 from humboldt.models.cells.rnn import RNNCell
 from humboldt.models.cells.with_memory import MemoryCell
 from humboldt.models.layers.linear import Linear
+from humboldt.models.loop.fused.recorded import recorded
 from humboldt.models.memories.stack import Stack
 
 Kind = Literal["rnn", "lstm", "stack_rnn", "stack_lstm"]
@@ -20,7 +21,12 @@ KINDS: dict[tuple[type, bool], Kind] = {
     (RNNCell, True): "stack_rnn",
     (LSTMCell, True): "stack_lstm",
 }
-ALIGNED = 8  # columns: a product of matrices whose rows begin at a multiple of 32 bytes is faster
+
+class Kernel(NamedTuple):
+    """What is compiled for one kind of cell. `activation`: of an RNN."""
+
+    kind: Kind
+    activation: str = "relu"
 
 
 class Sizes(NamedTuple):
@@ -29,7 +35,7 @@ class Sizes(NamedTuple):
     hidden: int
     steps: int
     symbols: int
-    activation: str  # of an RNN; empty for an LSTM
+    activation: str  # of an RNN
     cell_size: int = 0  # of the stack
 
 
@@ -41,11 +47,15 @@ class Parts(NamedTuple):
     reading: Linear | None
     stack: Stack | None
 
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel for this cell."""
+        return Kernel(self.kind, self.controller.activation if isinstance(self.controller, RNNCell) else "relu")
+
     def sizes(self, steps: int, symbols: int) -> Sizes:
         """Returns the sizes of a loop of so many steps over an alphabet."""
-        activation = self.controller.activation if isinstance(self.controller, RNNCell) else ""
         cell_size = self.stack.cell_size if self.stack else 0
-        return Sizes(self.controller.hidden_size, steps, symbols, activation, cell_size)
+        return Sizes(self.controller.hidden_size, steps, symbols, self.kernel.activation, cell_size)
 
     def weights(self) -> dict[str, Array]:
         """Returns the arrays that a kernel multiplies with at every step."""
@@ -67,37 +77,36 @@ class Parts(NamedTuple):
         return table
 
     def again(
-        self,
-        table: Float[Array, "symbol drive"],
-        symbols: Int[Array, " time"],
-        outputs: Float[Array, "time hidden"],
-        notes: dict[str, Array],
-    ) -> tuple[Float[Array, "time drive"], dict[str, Array]]:
-        """Returns the drives of all steps, and the outputs of the layers on the hidden state, computed from the known
-        outputs by one product each.
+        self, table: Float[Array, "symbol drive"], symbols: Int[Array, " time"], notes: dict[str, Array]
+    ) -> tuple[Array, dict[str, Array], Array]:
+        """Returns what stands for the drives of all steps, for the outputs of the layers on the hidden state, and for
+        the scale of their gradients (see `recorded`): gradients go through them to all weights.
 
-        Nobody uses these values. Gradients come back through them: that of a product of all steps is one product, too,
-        also of several examples.
+        `notes` are the inputs of the layers: `before`, the hidden state before every step, and `read`, the reading.
         """
-        before = notes.get("before")
-        if before is None:
-            before = jnp.concatenate([jnp.zeros_like(outputs[:1]), outputs[:-1]])
-        inputs = [before, jax.nn.one_hot(symbols, len(table), dtype=table.dtype)]
-        weights = [self.controller.recurrent.weight, table]
+        before = notes["before"]
+        # Nothing is added, but all weights now differ along the same axes of `vmap`: those of members.
+        zero = 0 * jax.lax.stop_gradient(sum((x.reshape(-1)[0] for x in self.weights().values()), start=table[0, 0]))
+
+        def of(weights: list[Array], inputs: list[Array], axis: int = 0) -> tuple[Array, Array]:
+            return recorded(jnp.concatenate(weights, axis) + zero, jnp.concatenate(inputs, 1))
+
+        small, small_inputs = [table], [jax.nn.one_hot(symbols, len(table), dtype=before.dtype)]
         if self.reading is not None:
-            inputs.append(notes["read"].astype(table.dtype))
-            weights.append(self.reading.weight)
-        filling = -sum(map(len, weights)) % ALIGNED
-        inputs.append(jnp.zeros((len(symbols), filling), table.dtype))
-        weights.append(jnp.zeros((filling, table.shape[1]), table.dtype))
-        drives = jax.lax.stop_gradient(jnp.concatenate(inputs, 1)) @ jnp.concatenate(weights)
+            small.append(self.reading.weight)
+            small_inputs.append(notes["read"])
+        drives, scale = _sum(of([self.controller.recurrent.weight], [before]), of(small, small_inputs))
         if self.stack is None:
-            return drives, {}
-        layers = {"value": self.stack.value, "action": self.stack.action}
-        both = jnp.concatenate([layer.weight for layer in layers.values()], 1)
-        results = outputs @ both + jnp.concatenate([_bias(layer) for layer in layers.values()])[None]
-        value_size = layers["value"].weight.shape[1]
-        return drives, {"value": results[:, :value_size], "action": results[:, value_size:]}
+            return drives, {}, scale
+        # Their gradients come with the step that reads what they did, the next one.
+        layers, always = (self.stack.value, self.stack.action), (symbols[:, None] >= 0).astype(before.dtype)
+        outputs, scale = _sum(
+            (0, scale),
+            of([layer.weight for layer in layers], [before], 1),
+            of([_bias(layer)[None] for layer in layers], [always], 1),
+        )
+        value_size = layers[0].weight.shape[1]
+        return drives, {"value": outputs[:, :value_size], "action": outputs[:, value_size:]}, scale
 
 
 def parts_of(cell: AbstractCell) -> Parts | None:
@@ -119,3 +128,9 @@ def parts_of(cell: AbstractCell) -> Parts | None:
 
 def _bias(layer: Linear) -> Float[Array, " out"]:
     return jnp.zeros(layer.weight.shape[1], layer.weight.dtype) if layer.bias is None else layer.bias
+
+
+def _sum(*results: Any) -> tuple[Array, Array]:
+    """Adds up results of `recorded`: all get the same cotangents."""
+    outputs, scales = zip(*results, strict=True)
+    return sum(outputs[1:], outputs[0]), sum(scales[1:], scales[0])

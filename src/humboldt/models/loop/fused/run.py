@@ -7,7 +7,7 @@ from jaxtyping import Array, Float, Int, PyTree
 
 from humboldt.models.cells.base import AbstractCell
 from humboldt.models.loop.fused.batching import backward, forward
-from humboldt.models.loop.fused.parts import Kind, parts_of
+from humboldt.models.loop.fused.parts import Kernel, parts_of
 
 
 def run_fused(
@@ -26,30 +26,30 @@ def run_fused(
     assert parts is not None, "chosen for this cell"
     table = parts.table(vectors)
     weights, frozen = jax.tree.map(lambda x: jax.lax.stop_gradient(x)[None], (parts.weights(), table))
-    found = forward(parts.kind, keeps=keeps)(weights, frozen, symbols[None, None])
+    found = forward(parts.kernel, keeps=keeps)(weights, frozen, symbols[None, None])
     outputs, notes, residuals = jax.lax.stop_gradient(found)
     if not keeps:
         return outputs[0, 0]
-    again = parts.again(table, symbols, outputs[0, 0], {name: note[0, 0] for name, note in notes.items()})
-    return _with_gradient(parts.kind, outputs, (weights, residuals), again)[0, 0]
+    again = parts.again(table, symbols, {name: note[0, 0] for name, note in notes.items()})
+    return _with_gradient(parts.kernel, outputs, (weights, residuals), again)[0, 0]
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _with_gradient(kind: Kind, outputs: Array, saved: PyTree, again: PyTree) -> Array:
+def _with_gradient(kernel: Kernel, outputs: Array, saved: PyTree, again: PyTree) -> Array:
     """Returns `outputs` as if computed from the drives and further outputs `again`."""
-    del kind, saved, again
+    del kernel, saved, again
     return outputs
 
 
-def _forward(kind: Kind, outputs: Array, saved: PyTree, again: PyTree) -> tuple[Array, PyTree]:
-    del kind, again
+def _forward(kernel: Kernel, outputs: Array, saved: PyTree, again: PyTree) -> tuple[Array, PyTree]:
+    del kernel, again
     return outputs, (outputs, saved)
 
 
-def _backward(kind: Kind, kept: PyTree, d_outputs: Array) -> tuple[None, None, PyTree]:
+def _backward(kernel: Kernel, kept: PyTree, d_outputs: Array) -> tuple[None, None, PyTree]:
     outputs, (weights, residuals) = kept
-    found = backward(kind)(weights, residuals, outputs, d_outputs)
-    return None, None, jax.tree.map(lambda x: x[0, 0].astype(outputs.dtype), found)  # a kernel may be less precise
+    found = backward(kernel)(weights, residuals, outputs, d_outputs)
+    return None, None, jax.tree.map(lambda x: x[0, 0], found)
 
 
 _with_gradient.defvjp(_forward, _backward)
