@@ -3,6 +3,7 @@
 from functools import partial
 
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PyTree
 
 from humboldt.models.cells.base import AbstractCell
@@ -26,7 +27,7 @@ def run_fused(
     assert parts is not None, "chosen for this cell"
     table = parts.table(vectors)
     weights, frozen = jax.tree.map(lambda x: jax.lax.stop_gradient(x)[None], (parts.weights(), table))
-    found = forward(parts.kernel, keeps=keeps)(weights, frozen, symbols[None, None])
+    found = forward(parts.kernel, keeps=keeps)(weights, frozen, symbols[None, None].astype(jnp.int32))
     outputs, notes, residuals = jax.lax.stop_gradient(found)
     if not keeps:
         return outputs[0, 0]
@@ -48,8 +49,8 @@ def _forward(kernel: Kernel, outputs: Array, saved: PyTree, again: PyTree) -> tu
 
 def _backward(kernel: Kernel, kept: PyTree, d_outputs: Array) -> tuple[None, None, PyTree]:
     outputs, (weights, residuals) = kept
-    found = backward(kernel)(weights, residuals, outputs, d_outputs)
-    return None, None, jax.tree.map(lambda x: x[0, 0], found)
+    gradients = backward(kernel)(weights, residuals, outputs, d_outputs)
+    return None, None, jax.tree.map(lambda x: x[0, 0], tuple(gradients))
 
 
 _with_gradient.defvjp(_forward, _backward)
