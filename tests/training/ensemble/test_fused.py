@@ -14,6 +14,7 @@ from suite_support import Recording
 from training_support import Parity
 
 from humboldt.models.loop.fused import choice, kernels
+from humboldt.models.loop.fused.launch import TARGET
 from humboldt.models.zoo.rnn import RNN
 from humboldt.models.zoo.stack_rnn import StackRNN
 from humboldt.storage.checkpoints import Checkpoints
@@ -21,7 +22,6 @@ from humboldt.training.base import Job, MemberRecipe, Recipe, engines
 from humboldt.training.engines.jax import make_ensemble
 from humboldt.training.ensemble import evaluate as evaluation
 from humboldt.training.ensemble import train as module
-from humboldt.training.ensemble.steps import train_chunk
 
 ENGINE = engines.get("jax")
 MODELS = {"rnn": RNN(hidden_size=8), "stack_rnn": StackRNN(hidden_size=8, cell_size=3)}
@@ -111,38 +111,19 @@ def test_a_diverged_member_harms_nobody(as_on_a_gpu: Scans):
     np.testing.assert_array_equal(spoilt[[0, 2]], whole[[0, 2]])
 
 
-@pytest.mark.skipif(not hasattr(jax, "make_user_context"), reason="this JAX has no fused loops")
-def test_a_program_for_a_gpu_calls_the_kernel_for_all_members(as_on_a_gpu: Scans, monkeypatch: pytest.MonkeyPatch):
-    """Lowered, not compiled."""
-
-    def call(*shapes: Any) -> Any:
-        return jax.ffi.ffi_call("a_kernel", tuple(jax.ShapeDtypeStruct(shape, jnp.float32) for shape in shapes))
-
-    def forward(kind: str, weights: Any, table: Any, symbols: Any, **options: Any) -> Any:
-        shape = len(table), *symbols.shape[-2:], weights["recurrent"].shape[1]
-        outputs, before = call(shape, shape)(weights["recurrent"], table, symbols)
-        return outputs, {"before": before}, ()
-
-    def backward(kind: str, weights: Any, residuals: Any, outputs: Any, d_outputs: Any, **options: Any) -> Any:
-        shapes = (*outputs.shape[:3], weights["recurrent"].shape[2]), outputs.shape[:2]
-        drives, scale = call(*shapes)(weights["recurrent"], outputs, d_outputs)
-        return drives, {}, scale
-
-    monkeypatch.setattr(kernels, "forward", forward)
-    monkeypatch.setattr(kernels, "backward", backward)
+@pytest.mark.parametrize("name", MODELS)
+def test_a_program_for_a_gpu_calls_the_kernels_once_for_all_members(name: str, monkeypatch: pytest.MonkeyPatch):
+    """The real ones. The program is lowered, not compiled: no machine of the tests could run it."""
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    monkeypatch.setattr(module, "keep_compiled_programs", lambda: None)
+    monkeypatch.setattr(choice, "device_fault", lambda: "")
     monkeypatch.setattr(choice, "fault_of", lambda *arguments: "")
-    ensemble = make_ensemble(job(MODELS["rnn"], 20, members=5))
-    ensemble.buckets = ensemble.buckets[-1:]
-    ensemble.rows = ensemble.rows[-1:]
-    calls: list[Any] = []
+    ensemble = make_ensemble(job(MODELS[name], 20, members=5))
+    ensemble.buckets, ensemble.rows = ensemble.buckets[-1:], ensemble.rows[-1:]
 
     def advance(learners: Any) -> Any:
-        calls.append(ensemble.advance(learners, ensemble.chunk(0, 20)))
-        return eqx.filter(calls[-1], eqx.is_array)
+        return eqx.filter(ensemble.advance(learners, ensemble.chunk(0, 20)), eqx.is_array)
 
-    learners = ensemble.fresh().learners
-    text = jax.jit(advance).trace(learners).lower(lowering_platforms=("cuda",)).as_text()
-    targets = [line for line in text.splitlines() if "@a_kernel" in line]
-    assert len(targets) == 2 and all("tensor<5x8x13x8xf32>" in line for line in targets)
-    assert "tensor<5x8x8x8xf32>" not in text  # a gradient of the weights for each example
-    assert train_chunk is not None
+    text = jax.jit(advance).trace(ensemble.fresh().learners).lower(lowering_platforms=("cuda",)).as_text()
+    calls = [line for line in text.splitlines() if f"@{TARGET}" in line.replace('"', "")]
+    assert len(calls) == 2 and all("tensor<5x8x13x" in line for line in calls)

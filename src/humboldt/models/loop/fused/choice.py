@@ -80,7 +80,7 @@ def device_fault() -> str:
 
 
 def _fault(cell: AbstractCell, vectors: Array, steps: int) -> str:
-    if _road.value == "scan":
+    if _road is not None and _road.value == "scan":
         return "it was asked for"
     if is_form_set():
         return "the form of the loop is set"

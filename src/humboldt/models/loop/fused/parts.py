@@ -85,13 +85,14 @@ class Parts(NamedTuple):
         `notes` are the inputs of the layers: `before`, the hidden state before every step, and `read`, the reading.
         """
         before = notes["before"]
-        # Nothing is added, but all weights now differ along the same axes of `vmap`: those of members.
+        # Nothing is added, but all weights now differ along the same axes of `vmap`: those of members. And so do symbols
+        # that members share: otherwise XLA would sort the gradients of all drives for one product of all members.
         zero = 0 * jax.lax.stop_gradient(sum((x.reshape(-1)[0] for x in self.weights().values()), start=table[0, 0]))
 
         def of(weights: list[Array], inputs: list[Array], axis: int = 0) -> tuple[Array, Array]:
             return recorded(jnp.concatenate(weights, axis) + zero, jnp.concatenate(inputs, 1))
 
-        small, small_inputs = [table], [jax.nn.one_hot(symbols, len(table), dtype=before.dtype)]
+        small, small_inputs = [table], [jax.nn.one_hot(symbols, len(table), dtype=before.dtype) + zero.astype(before.dtype)]
         if self.reading is not None:
             small.append(self.reading.weight)
             small_inputs.append(notes["read"])
@@ -99,7 +100,7 @@ class Parts(NamedTuple):
         if self.stack is None:
             return drives, {}, scale
         # Their gradients come with the step that reads what they did, the next one.
-        layers, always = (self.stack.value, self.stack.action), (symbols[:, None] >= 0).astype(before.dtype)
+        layers, always = (self.stack.value, self.stack.action), (symbols[:, None] >= 0).astype(before.dtype) + zero.astype(before.dtype)
         outputs, scale = _sum(
             (0, scale),
             of([layer.weight for layer in layers], [before], 1),
