@@ -19,7 +19,7 @@ from humboldt.models.loop.fused.launch import TEXTS
 
 FOLDER = Path(__file__).parent / "cuda"
 OPTIONS = ("-O3", "-std=c++17", "--use_fast_math", "-arch=compute_90a")
-PTX_VERSION = "8.1"
+PTX_VERSION = "8.3"
 HIDDEN_SIZES = (64, 128, 256)
 COLUMNS = (16, 32)  # of one-hot symbols, in the LSTM
 DIRECTIONS = {"forward": (), "backward": ("BACKWARD",)}
@@ -43,7 +43,9 @@ def variants() -> dict[str, tuple[str, tuple[str, ...]]]:
 
 def digest(source: str, macros: tuple[str, ...]) -> str:
     """Returns the digest of everything that a text is made from, except for the compiler."""
-    text = "".join((FOLDER / name).read_text() for name in ("device.cuh", f"{source}.cu")) + products(source)
+    text = "".join(
+        (FOLDER / name).read_text() for name in ("instructions.cuh", "layout.cuh", f"{source}.cu")
+    ) + products(source)
     return hashlib.sha256("\n".join((text, *macros, *OPTIONS, PTX_VERSION)).encode()).hexdigest()[:16]
 
 
@@ -53,7 +55,8 @@ def compiled(source: str, macros: tuple[str, ...]) -> str:
         out = Path(folder, "kernel.ptx")
         Path(folder, "products.cuh").write_text(products(source))
         defines = [f"-D{macro}" for macro in macros]
-        command = ["nvcc", "-ptx", *OPTIONS, *defines, f"-I{folder}", str(FOLDER / f"{source}.cu"), "-o", str(out)]
+        places = [f"-I{folder}", f"-I{FOLDER}", str(FOLDER / f"{source}.cu"), "-o", str(out)]
+        command = ["nvcc", "-ptx", *OPTIONS, *defines, *places]
         subprocess.run(command, check=True)
         return f"// sources {digest(source, macros)}\n" + _shortened(out.read_text())
 
@@ -71,7 +74,9 @@ def products(source: str) -> str:
     and a second one of 32 to 256 columns from shared memory. The sums are in as many registers as half its columns."""
     number = {"rnn": "bf16", "lstm": "f16"}[source]
     shapes = {"rnn": (32,), "lstm": (64, 128, 256)}[source]
-    return "#pragma once\n" + "".join(_product(n, number, in_registers) for n in shapes for in_registers in (0, 1)) + SMALL
+    return (
+        "#pragma once\n" + "".join(_product(n, number, in_registers) for n in shapes for in_registers in (0, 1)) + SMALL
+    )
 
 
 def _product(columns: int, number: str, in_registers: int) -> str:

@@ -5,7 +5,7 @@ are brought into the layouts that the kernels read.
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -26,6 +26,7 @@ RNN_ROWS, LSTM_ROWS = 32, 128  # examples of a block, and of a cluster
 HEADROOM = 4  # gradients in the LSTM are at first smaller than 1 by that many binary digits, and may grow 2 ** 19 times
 
 
+@runtime_checkable
 class _Sizes(Protocol):
     """What decides whether a kernel can run a loop."""
 
@@ -259,7 +260,7 @@ def _lstm_forward(
         entries,
         blocks=members * blocks * -(-batch // LSTM_ROWS),
         threads=256,
-        shared_memory=768 * size + 768 * columns + 64,
+        shared_memory=768 * size + 1024 * columns + 64,
     )
     return Forward(outputs, {"before": before}, (gates,)) if keeps else Forward(outputs, {}, ())
 
