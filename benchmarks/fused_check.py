@@ -3,8 +3,8 @@
     python benchmarks/fused_check.py [KIND ...]          rnn tanh_rnn lstm stack_rnn; by default all
     compute-sanitizer python benchmarks/fused_check.py --sanitize [KIND ...]
 
-Outputs and gradients are compared at many sizes, with the error of the same loop by scan in TF32 beside them; then large
-states, the same bits twice, a member that is NaN, and the time of either pass. The last line is JSON.
+Outputs and gradients are compared at many sizes and with large states, with the error of the same loop by scan in TF32
+beside them. Then: the same bits twice, a member that is NaN, and the time of either pass. The last line is JSON.
 """
 
 import json

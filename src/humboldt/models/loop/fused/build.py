@@ -62,8 +62,8 @@ def compiled(source: str, macros: tuple[str, ...]) -> str:
 
 
 def _shortened(text: str) -> str:
-    """Drops comments and empty lines, which are a third of the text, and asks for the oldest version of PTX that has all
-    instructions, so that older drivers take it, too."""
+    """Drops comments and empty lines, which are a third of the text. Asks for the oldest version of PTX that has all
+    the instructions, so that older drivers take it, too."""
     text = re.sub(r"^\.version .*", f".version {PTX_VERSION}", text, flags=re.MULTILINE)
     lines = (re.sub(r"\s*//.*", "", line).rstrip() for line in text.splitlines())
     return "\n".join(line for line in lines if line) + "\n"
@@ -90,10 +90,11 @@ def _product(columns: int, number: str, in_registers: int) -> str:
     else:
         first, used = f"%{count}", 1
         parameters, arguments, flags = "uint64_t a", '"l"(a)', "p, 1, 1, 0, 0"
+    instruction = f"wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.{number}.{number}"
     return f"""
 __device__ __forceinline__ void product(float (&d)[{count}], {parameters}, uint64_t b, int accumulate) {{
   asm volatile("{{\\n.reg .pred p;\\nsetp.ne.b32 p, %{count + used + 1}, 0;\\n"
-    "wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.{number}.{number} {{{sums}}}, {first}, %{count + used}, {flags};\\n}}\\n"
+    "{instruction} {{{sums}}}, {first}, %{count + used}, {flags};\\n}}\\n"
     : {bound} : {arguments}, "l"(b), "r"(accumulate));
 }}
 """
@@ -101,8 +102,10 @@ __device__ __forceinline__ void product(float (&d)[{count}], {parameters}, uint6
 
 SMALL = """
 __device__ __forceinline__ void small_product(float (&d)[4], uint4 a, uint32_t b0, uint32_t b1) {
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+               "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+               : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 """
 

@@ -44,7 +44,7 @@ class Forward(NamedTuple):
     """What the forward pass returns. Without a backward pass to follow, there are outputs only."""
 
     outputs: Float[Array, "member example time hidden"]
-    # In 16 bits, for the gradients of weights: `before`, the hidden state before each step, and `read`, what it has read.
+    # In 16 bits, for the gradients of weights: `before`, the hidden state before each step, and `read`, what it read.
     notes: dict[str, Array]
     residuals: tuple[Array, ...]  # for the backward pass
 
