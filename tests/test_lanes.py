@@ -50,7 +50,7 @@ def test_commands_run_together_and_are_told_to_stop_together(tmp_path: Path):
     (tmp_path / "slow.py").write_text(SLOW_TO_STOP)
     out = tmp_path / "out"
     slow = f'"{sys.executable}" "{tmp_path}/slow.py"; echo what must not begin'
-    done = lanes(str(out), "3", 'echo "into $OUT with $XLA_PYTHON_CLIENT_MEM_FRACTION"', slow, "--memory", "10")
+    done = lanes(str(out), "3", 'echo "into $OUT with $XLA_PYTHON_CLIENT_MEM_FRACTION"', slow, "--card", "10")
     assert done.returncode == 3, done.stderr
     assert "1 ends: exit status 0" in done.stdout and "2 ends: exit status 130" in done.stdout
     assert (out / "lane-1.log").read_text() == f"into {out} with 0.450\n"

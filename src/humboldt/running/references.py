@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from humboldt import references
-from humboldt.core.results import Scores
+from humboldt.core.results import Scores, end_of_training
 from humboldt.errors import UsageError
 from humboldt.models import models
 from humboldt.running.budgets import size_of_settings
 from humboldt.settings import from_json
 from humboldt.storage.exports import exported
-from humboldt.suites import suites
-from humboldt.suites.answers import end_of_training
+from humboldt.suites import catalogue, plans, suites
+from humboldt.suites.answers import ModelAnswers
 from humboldt.suites.bench import BUDGETS, PREFIX
 
 TOLERANCE = 0.1  # of the budget of parameters
@@ -31,6 +31,20 @@ def as_references(results: Sequence[Scores]) -> dict[str, list[Mapping[str, Any]
             line["detail"] = detail | ({"end": ends} if "training" in result.detail else {})
         lines.setdefault(suite.name, []).append(entry)
     return lines
+
+
+def missing_tasks(answers: ModelAnswers) -> list[str]:
+    """Returns the tasks of the suite that are missing in a model's answers, or some of whose evaluations are. A mean
+    over tasks needs all of them."""
+    suite = suites.get(answers.suite)
+    preset = catalogue.preset(suite, answers.preset)
+    known = {(scores.training.task, scores.evaluation.name) for scores in answers.scores}
+    missing = []
+    for task in preset.tasks or ():
+        first, *_ = plans.trainings(suite, task, answers.model, preset, {})
+        if not {(task, evaluation.name) for evaluation in suite.evaluations(first.protocol, task)} <= known:
+            missing.append(task)
+    return missing
 
 
 def check_size(scores: Scores, preset: str) -> None:
