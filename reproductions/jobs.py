@@ -78,7 +78,7 @@ def references(preset: str, families: tuple[str, ...], suite_names: tuple[str, .
 def quick_references() -> Iterator[str]:
     """References of the quick bench, of all families that have none yet."""
     names = ("tracking", "recognition", "syntax", "bias", "bliss", "pcfg_set", "chomsky")
-    yield from references(f"{PREFIX}quick", REFERENCES, names, 4)
+    yield from references(f"{PREFIX}quick", REFERENCES, names, 10)
 
 
 def standard_references() -> Iterator[str]:
@@ -93,8 +93,8 @@ def chomsky_table_2() -> Iterator[str]:
         ("rnn", 10, ""),
         ("stack_rnn", 14, ""),
         ("lstm", 12, ""),
-        ("transformer_encoder", 30, " --set positions=relative --set learning_rates=0.0003"),
-        ("tape_rnn", 20, " --set num_tapes=1 --set learning_rates=0.0003"),
+        ("transformer_encoder", 20, " --set positions=relative --set learning_rates=0.0003"),
+        ("tape_rnn", 16, " --set num_tapes=1 --set learning_rates=0.0003"),
     )
     for which in (None, FEWER_STEPS, DONE):  # cells that have no number first
         for model, memory, few in models:
@@ -135,7 +135,24 @@ def pcfg_set_table_1() -> Iterator[str]:
 
 def bias_agreement() -> Iterator[str]:
     """Agreement in all cells of Tables 1 and 2, in the text of appendix D, and with SGD (appendix C)."""
-    for task in BIAS_TASKS:
+    missing = [
+        *(("count_or_memorization", "l=30", learner) for learner in LEARNERS),
+        *(("add_or_multiply", f"l={size}", learner) for size in (15, 10, 5) for learner in LEARNERS),
+        *(("composition_or_memorization", "M=36", learner) for learner in LEARNERS[2:]),
+        *(("composition_or_memorization", f"M={size}", learner) for size in (24, 6) for learner in LEARNERS),
+        *(("multiply_by_3", f"l={size}", learner) for size in (20, 15, 5) for learner in LEARNERS),
+    ]
+    on_record = [
+        *(("count_or_memorization", f"l={size}", learner) for size in (40, 20, 10) for learner in LEARNERS),
+        *(("add_or_multiply", "l=20", learner) for learner in LEARNERS),
+        *(("composition_or_memorization", "M=36", learner) for learner in LEARNERS[:2]),
+        *(("multiply_by_3", "l=10", learner) for learner in LEARNERS),
+        *(("hierarchical_or_linear", "d=4", learner) for learner in LEARNERS),
+    ]
+    for task, size, learner in (*missing, *on_record):
+        options = f"--set {size} --set precision=tf32 --set description_length=false"
+        yield line(20, "bias", f"paper --task {task} --model {learner} {options}")
+    for task in BIAS_TASKS[5:]:
         for learner in LEARNERS:
             yield line(20, "bias", f"paper --task {task} --model {learner} --set description_length=false")
     for task in BIAS_TASKS[:4]:
@@ -174,10 +191,14 @@ def bias_appendices() -> Iterator[str]:
 
 def syntax_tables() -> Iterator[str]:
     """Table 2 (Zipf's law), then Table 3 (uniform), which the paper prints with the numbers of Table 2."""
-    for distribution in ("zipf", "uniform"):
-        for language in SYNTAX:
-            for model in CLASSIFIERS:
-                yield line(20, "syntax", f"paper --task {language} --model {model} --set distribution={distribution}")
+    everything = (("zipf", (5, 10, 1000, 5000)), ("zipf", (2, 100)), ("uniform", (2, 5, 10, 100, 1000, 5000)))
+    for distribution, sizes in everything:
+        for size in sizes:  # those of Table 2 that are not on record first
+            for language in SYNTAX:
+                for model in CLASSIFIERS:
+                    precision = " --set precision=bfloat16" if model.startswith("transformer") else ""
+                    options = f"--set terminals={size} --set distribution={distribution}{precision}"
+                    yield line(20, "syntax", f"paper --task {language} --model {model} {options}")
 
 
 def tracking_tables() -> Iterator[str]:

@@ -13,8 +13,8 @@ With `--cores` there is a lane for each of these processor cores instead, which 
 of a GPU can run side by side; with the same OUT they share the work of the commands that they have in common, and
 `--reversed` takes a list from its end.
 
-When the time is up, or lanes.py itself gets SIGINT or SIGTERM, every command is told to stop by SIGINT, as by Ctrl-C, so
-that humboldt saves what it has; the same list goes on from there. Nothing is ever killed: a killed program takes the
+When the time is up, or lanes.py itself gets SIGINT or SIGTERM, every command is told to stop by SIGINT, as by Ctrl-C,
+so that humboldt saves what it has; the same list goes on from there. Nothing is ever killed: a killed program takes the
 others on the GPU with it. What commands print is in FOLDER/lane-1.log and so on, numbered like the commands. Every
 `--every` seconds (0: never), and at the end, all members are written to FOLDER/members.jsonl (`humboldt archive`), so
 that a lost machine loses minutes. FOLDER is `--back`, or OUT. Commands that have succeeded are listed in
@@ -200,9 +200,7 @@ def note_success(lane: Lane, back: Path) -> None:
             file.write(f"{line}\n")
 
 
-def run(
-    commands: Sequence[Command], out: Path, back: Path, *, machine: Machine, seconds: float, every: float
-) -> int:
+def run(commands: Sequence[Command], out: Path, back: Path, *, machine: Machine, seconds: float, every: float) -> int:
     """Runs all commands; returns how many have not succeeded."""
     environment = machine.environment()
     if not machine.cores:

@@ -7,7 +7,6 @@ from typing import Any
 
 from humboldt.core.identity import Evaluation, Member, Training
 
-
 LAST_POINTS = 5  # of a training curve, whose mean is the result of training
 
 

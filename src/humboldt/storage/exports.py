@@ -121,6 +121,23 @@ def read_file(path: Path, upgrade: Upgrade) -> list[Scores]:
     return [scores_of(entry, upgrade, where) for where, entry in _lines(path)]
 
 
+def place(entry: Mapping[str, Any]) -> tuple[str, str]:
+    """Returns the keys of the training and the evaluation of an exported line."""
+    training = Training(**entry["training"])
+    return training.key, Evaluation(**entry["evaluation"]).key_for(training)
+
+
+def union(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns two exported lines of one training and evaluation as one. A member of both is taken from `after`."""
+    environments = [*before["environments"], *after["environments"]]
+    moved = [{**line, "environment": line["environment"] + len(before["environments"])} for line in after["results"]]
+    members = {str(sorted(line["member"].items())): line for line in [*before["results"], *moved]}
+    results = sorted(members.values(), key=lambda line: sorted((k, str(v)) for k, v in line["member"].items()))
+    used = sorted({line["environment"] for line in results})
+    renumbered = [{**line, "environment": used.index(line["environment"])} for line in results]
+    return {**after, "environments": [environments[i] for i in used], "results": renumbered}
+
+
 def _entries(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for path in _listed(folder, "members"):
         yield from _lines(path)

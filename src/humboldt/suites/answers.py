@@ -7,7 +7,6 @@ about: from length and position alone, or by the best shortcut.
 import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 

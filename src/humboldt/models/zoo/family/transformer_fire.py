@@ -16,4 +16,6 @@ class TransformerFIRE(Transformer):
     positions: AllPositions = setting("fire", "positional encoding", "what the family is named after")
 
     title: ClassVar[str] = "Transformer, FIRE"
-    about: ClassVar[str] = "decoder-only attention with a learnt function of relative distance in attention (Li et al. 2024)"
+    about: ClassVar[str] = (
+        "decoder-only attention with a learnt function of relative distance in attention (Li et al. 2024)"
+    )
