@@ -31,7 +31,7 @@ from _record import machine
 from torch import nn
 
 import humboldt
-from humboldt.core.events import AbstractSink, Progress, Silent
+from humboldt.core.events import AbstractSink, Progress, Silent, Warned
 from humboldt.models.own import register_reference
 from humboldt.storage.checkpoints import Checkpoints
 from humboldt.suites import resolving
@@ -121,11 +121,14 @@ class Watch(AbstractSink):
 
     def __init__(self) -> None:
         self.times: list[tuple[int, float]] = []
+        self.sentences: list[str] = []
 
     def send(self, event: Any) -> None:
-        """Notes the steps that are done."""
+        """Notes the steps that are done, and warnings."""
         if isinstance(event, Progress):
             self.times.append((event.done, time.perf_counter()))
+        elif isinstance(event, Warned):
+            self.sentences.append(event.message)
 
     def should_stop(self) -> bool:
         """Returns false."""
@@ -147,12 +150,12 @@ def stepper_of(job: Job) -> Members:
     """Returns the members, ready for their first timed step: a step for batches of every shape has been recorded."""
     training, rates = _training(job), np.ones(len(job.members))
     if job.road not in roads.WORDS:
-        stepper = ModuleStepper(training, Silent())
+        stepper = ModuleStepper(training, Watch())
         stepper.begin()
         if job.road == "processes":
             stepper._decide()
         return stepper
-    stepper = Together(training, Silent(), job.road, SPAN_STEPS)
+    stepper = Together(training, Watch(), job.road, SPAN_STEPS)
     stepper.begin()
     batches = {(batch.tokens.shape, batch.targets.shape): batch for batch in training.batches(0, job.recipe.steps)}
     stepper.advance(Call(0, 0, 0, len(batches), len(batches)), list(batches.values()), rates)
@@ -179,6 +182,9 @@ def of_road(job: Job) -> dict[str, Any]:
         if isinstance(stepper, Together):
             row["road_at_the_end"] = stepper.road
             row["not_recorded"] = getattr(stepper._program, "not_recorded", None)
+        assert isinstance(stepper.sink, Watch)
+        if stepper.sink.sentences:
+            row["told"] = stepper.sink.sentences
     finally:
         stepper.close()
     if stepper.training.caller.device.type == "cuda":

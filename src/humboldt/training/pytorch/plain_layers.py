@@ -6,6 +6,7 @@ a user's module need not be changed. Results are the same up to rounding.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -204,12 +205,15 @@ class PlainLayers(TorchFunctionMode):
     """Replaces recurrent layers, packed sequences and dropout by plain operations while it is active.
 
     `masks` are those of all calls of dropout, in order, with the scale of what is kept. With `is_static`, no number is
-    read from the device: a packed sequence keeps its padding and the lengths of its rows, which stay on the device.
+    read from the device: a packed sequence keeps its padding and the lengths of its rows, which stay on the device. And
+    a tensor that is read step by step, as `x[:, step]`, is cut once: the gradient of each step alone would be as large
+    as the whole.
     """
 
     def __init__(self, masks: Sequence[Tensor], *, is_static: bool = False) -> None:
         super().__init__()
         self._masks = iter(masks)
+        self._indexed: dict[tuple[int, int], _Indexed] = {}
         self._lengths: list[tuple[Tensor, Tensor]] = []  # sizes of static packed sequences, and lengths of their rows
         self._forms: dict[Any, Callable[..., Any]] = {
             **{name: partial(self._recurrent, cell) for name, cell in _LAYERS.items()},
@@ -224,6 +228,8 @@ class PlainLayers(TorchFunctionMode):
             self._forms[_VF._pad_packed_sequence] = self._unpack
             self._forms[torch.Tensor.cpu] = lambda x, *_, **__: x
             self._forms[torch.Tensor.to] = _to_if_not_cpu
+            self._forms[torch.Tensor.__getitem__] = self._item
+            self._forms[F.scaled_dot_product_attention] = _attention
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -270,6 +276,22 @@ class PlainLayers(TorchFunctionMode):
         lengths = next((lengths for sizes, lengths in self._lengths if sizes is batch_sizes), None)
         return None if lengths is None else [(lengths > step)[:, None] for step in range(len(batch_sizes))]
 
+    def _item(self, x: Tensor, index: Any) -> Tensor:
+        """Is `x[index]`; the second step that is read along an axis cuts the tensor into all its steps."""
+        axis = _axis_of_step(index)
+        if axis is None or axis >= x.ndim or x.ndim < 2 or not x.is_floating_point():
+            return x[index]
+        step = index[axis] if isinstance(index, tuple) else index
+        known = self._indexed.get((id(x), axis))
+        if known is None or known.version != x._version:
+            self._indexed[id(x), axis] = _Indexed(x, x._version, step)
+            return x[index]
+        if known.step == step and not known.parts:
+            return x[index]
+        if not known.parts:
+            known.parts.extend(x.unbind(axis))
+        return known.parts[step]
+
     def _dropout(self, x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
         if not training or p == 0:
             return x
@@ -283,6 +305,49 @@ class PlainLayers(TorchFunctionMode):
         if mask is None or mask.numel() != x.numel():
             raise CannotReplace("dropout is applied in another way than in an earlier call with the same batch")
         return mask.reshape(x.shape)
+
+
+@dataclass
+class _Indexed:
+    """A tensor that was read at one step, and its parts at all steps once there is a second one."""
+
+    whole: Tensor  # kept, so that no other tensor gets its id
+    version: int
+    step: int
+    parts: list[Tensor] = field(default_factory=list)
+
+
+def _axis_of_step(index: Any) -> int | None:
+    """Returns the axis along which an index takes one step and everything of all other axes; `None` if it does not."""
+    parts = index if isinstance(index, tuple) else (index,)
+    steps = [axis for axis, part in enumerate(parts) if type(part) is int]
+    others = [part for part in parts if type(part) is not int]
+    if len(steps) != 1 or any(type(part) is not slice or part != slice(None) for part in others):
+        return None
+    return steps[0]
+
+
+def _attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """Is `F.scaled_dot_product_attention`, by the kernel with a batching rule that keeps no scores. PyTorch's choice of
+    a kernel does not see that a gradient will be needed."""
+    is_plain = attn_mask is None and not dropout_p and not enable_gqa and query.ndim == 4
+    sizes = {x.shape[-1] for x in (query, key, value)}
+    if not is_plain or query.device.type != "cuda" or len(sizes) > 1 or query.shape[-1] % 8:
+        more: dict[str, Any] = {"scale": scale, "enable_gqa": enable_gqa}
+        return F.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, **more)
+    parts = _in_precision([query, key, value])
+    return torch.ops.aten._scaled_dot_product_efficient_attention(
+        *parts, None, True, dropout_p=0.0, is_causal=is_causal, scale=scale
+    )[0]
 
 
 def _to_if_not_cpu(x: Tensor, *args: Any, **named: Any) -> Tensor:

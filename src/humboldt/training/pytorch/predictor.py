@@ -303,7 +303,7 @@ class StackedModules:
                 return ask(module, batch, *more)
 
         of_batch = 0 if batch.tokens.ndim == 3 else None
-        with own_threads(self.caller.device), batched(self.caller.device):
+        with own_threads(self.caller.device), batched():
             return vmap(each, in_dims=(0, of_batch, 0), randomness="error")(self.tensors, batch, more)
 
 

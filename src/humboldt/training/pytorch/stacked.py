@@ -38,7 +38,6 @@ from humboldt.training.pytorch.steps import learning_rate_factor, loss_of
 if TYPE_CHECKING:
     from humboldt.training.pytorch.train import Training
 
-ATTENTION_OF_CUDA = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 EPSILON = 1e-8  # of PyTorch's Adam
 MOMENTS = {"adam": ("exp_avg", "exp_avg_sq"), "adamw": ("exp_avg", "exp_avg_sq"), "sgd": ("momentum_buffer",)}
 
@@ -58,9 +57,9 @@ class Functional:
 
 
 @contextmanager
-def batched(device: torch.device) -> Iterator[None]:
+def batched() -> Iterator[None]:
     """Chooses forms of operations that have batching rules; others are done member by member, without a warning."""
-    with warnings.catch_warnings(), sdpa_kernel(ATTENTION_OF_CUDA if device.type == "cuda" else SDPBackend.MATH):
+    with warnings.catch_warnings(), sdpa_kernel(SDPBackend.MATH):
         warnings.filterwarnings("ignore", message="There is a performance drop")
         yield
 
@@ -166,7 +165,7 @@ class Stack:
 
     def _advance(self, learners: Sequence[Learner], first: int, data: Sequence[Batch], rates: np.ndarray) -> np.ndarray:
         device, recorder = self.caller.device, self.recorder
-        with own_random(device), own_threads(device), batched(device):
+        with own_random(device), own_threads(device), batched():
             if self._state is None:
                 self._state = _State(self.recipe, learners, device)
             state = self._state
