@@ -1,21 +1,25 @@
 """The bench: names, sizes, plans, and answers found by identity. Nothing is trained here."""
 
 import dataclasses
+import gzip
 from pathlib import Path
 
 import pytest
 
 import humboldt
+from humboldt import references
+from humboldt.commands.bench import references as references_
 from humboldt.commands.merge import merge_
 from humboldt.core.results import Result, Scores, State
 from humboldt.errors import UsageError
 from humboldt.running import bench
 from humboldt.running.budgets import size_for, size_of
 from humboldt.running.references import add_references, check_size
-from humboldt.storage.exports import as_lines, exported
+from humboldt.storage.exports import as_lines, exported, scores_of
 from humboldt.suites import benched, catalogue, profile, suites
 from humboldt.suites.answers import Progress
 from humboldt.suites.bench import BUDGETS, FAMILIES, QUICK, RECIPE, STANDARD
+from humboldt.suites.reading import upgrade
 from humboldt.suites.resolving import is_current, resolved
 
 ALL = {"bias", "bliss", "chomsky", "pcfg_set", "recognition", "syntax", "tracking"}
@@ -116,14 +120,28 @@ def test_references_are_written_and_read_again(tmp_path: Path):
     assert add_references(made(planned, 0.5), tmp_path) == [path] and path.read_bytes() == before
     more = bench.plan_bench("rnn", suites=["chomsky"], seeds=3)
     add_references(made(more, 0.5), tmp_path)
-    from humboldt import references
-    from humboldt.storage.exports import scores_of
-    from humboldt.suites.reading import upgrade
-
     again = [scores_of(entry, upgrade, where) for where, entry in references.entries(tmp_path)]
     (answers,) = benched.answers_of(again, QUICK)
     assert {len(task.values) for task in answers.tasks} == {3}
     assert all("outputs" not in result.detail for scores in again for result in scores.results)
+
+
+def test_only_whole_suites_become_references(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    results = made(bench.plan_bench("rnn", suites=["chomsky"], seeds=2), 0.5)
+    others = made(bench.plan_bench("gru", suites=["chomsky"], seeds=2), 0.5)
+    lines = as_lines([exported(scores, format=1, headline="score") for scores in [*results, *others[1:]]])
+    (tmp_path / "made.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    to = tmp_path / "references"
+    to.mkdir()
+    references_(tmp_path / "made.jsonl.gz", to)
+    assert "Left out: chomsky, family/gru, bench_quick: no results of even_pairs." in capsys.readouterr().err
+    again = [scores_of(entry, upgrade, where) for where, entry in references.entries(to)]
+    (answers,) = benched.answers_of(again, QUICK)
+    assert answers.model == "family/rnn"
+    assert all(task.learnt == (True, True) for task in answers.tasks), "the end of each curve is exported"
+    with pytest.raises(UsageError, match="no whole suite of a bench preset"):
+        (tmp_path / "part.jsonl").write_text(lines.splitlines(keepends=True)[-1])
+        references_(tmp_path / "part.jsonl", to)
 
 
 def test_references_have_the_size_of_the_budget():

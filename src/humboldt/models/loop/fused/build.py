@@ -19,7 +19,7 @@ from humboldt.models.loop.fused.launch import TEXTS
 
 FOLDER = Path(__file__).parent / "cuda"
 OPTIONS = ("-O3", "-std=c++17", "--use_fast_math", "-arch=compute_90a")
-PTX_VERSION = "8.1"
+PTX_VERSION = "8.3"
 HIDDEN_SIZES = (64, 128, 256)
 COLUMNS = (16, 32)  # of one-hot symbols, in the LSTM
 DIRECTIONS = {"forward": (), "backward": ("BACKWARD",)}
@@ -43,7 +43,9 @@ def variants() -> dict[str, tuple[str, tuple[str, ...]]]:
 
 def digest(source: str, macros: tuple[str, ...]) -> str:
     """Returns the digest of everything that a text is made from, except for the compiler."""
-    text = "".join((FOLDER / name).read_text() for name in ("device.cuh", f"{source}.cu")) + products(source)
+    text = "".join(
+        (FOLDER / name).read_text() for name in ("instructions.cuh", "layout.cuh", f"{source}.cu")
+    ) + products(source)
     return hashlib.sha256("\n".join((text, *macros, *OPTIONS, PTX_VERSION)).encode()).hexdigest()[:16]
 
 
@@ -53,14 +55,15 @@ def compiled(source: str, macros: tuple[str, ...]) -> str:
         out = Path(folder, "kernel.ptx")
         Path(folder, "products.cuh").write_text(products(source))
         defines = [f"-D{macro}" for macro in macros]
-        command = ["nvcc", "-ptx", *OPTIONS, *defines, f"-I{folder}", str(FOLDER / f"{source}.cu"), "-o", str(out)]
+        places = [f"-I{folder}", f"-I{FOLDER}", str(FOLDER / f"{source}.cu"), "-o", str(out)]
+        command = ["nvcc", "-ptx", *OPTIONS, *defines, *places]
         subprocess.run(command, check=True)
         return f"// sources {digest(source, macros)}\n" + _shortened(out.read_text())
 
 
 def _shortened(text: str) -> str:
-    """Drops comments and empty lines, which are a third of the text, and asks for the oldest version of PTX that has all
-    instructions, so that older drivers take it, too."""
+    """Drops comments and empty lines, which are a third of the text. Asks for the oldest version of PTX that has all
+    the instructions, so that older drivers take it, too."""
     text = re.sub(r"^\.version .*", f".version {PTX_VERSION}", text, flags=re.MULTILINE)
     lines = (re.sub(r"\s*//.*", "", line).rstrip() for line in text.splitlines())
     return "\n".join(line for line in lines if line) + "\n"
@@ -71,7 +74,9 @@ def products(source: str) -> str:
     and a second one of 32 to 256 columns from shared memory. The sums are in as many registers as half its columns."""
     number = {"rnn": "bf16", "lstm": "f16"}[source]
     shapes = {"rnn": (32,), "lstm": (64, 128, 256)}[source]
-    return "#pragma once\n" + "".join(_product(n, number, in_registers) for n in shapes for in_registers in (0, 1)) + SMALL
+    return (
+        "#pragma once\n" + "".join(_product(n, number, in_registers) for n in shapes for in_registers in (0, 1)) + SMALL
+    )
 
 
 def _product(columns: int, number: str, in_registers: int) -> str:
@@ -85,10 +90,11 @@ def _product(columns: int, number: str, in_registers: int) -> str:
     else:
         first, used = f"%{count}", 1
         parameters, arguments, flags = "uint64_t a", '"l"(a)', "p, 1, 1, 0, 0"
+    instruction = f"wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.{number}.{number}"
     return f"""
 __device__ __forceinline__ void product(float (&d)[{count}], {parameters}, uint64_t b, int accumulate) {{
   asm volatile("{{\\n.reg .pred p;\\nsetp.ne.b32 p, %{count + used + 1}, 0;\\n"
-    "wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.{number}.{number} {{{sums}}}, {first}, %{count + used}, {flags};\\n}}\\n"
+    "{instruction} {{{sums}}}, {first}, %{count + used}, {flags};\\n}}\\n"
     : {bound} : {arguments}, "l"(b), "r"(accumulate));
 }}
 """
@@ -96,8 +102,10 @@ __device__ __forceinline__ void product(float (&d)[{count}], {parameters}, uint6
 
 SMALL = """
 __device__ __forceinline__ void small_product(float (&d)[4], uint4 a, uint32_t b0, uint32_t b1) {
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+               "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+               : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 """
 

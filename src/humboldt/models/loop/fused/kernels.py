@@ -44,7 +44,7 @@ class Forward(NamedTuple):
     """What the forward pass returns. Without a backward pass to follow, there are outputs only."""
 
     outputs: Float[Array, "member example time hidden"]
-    # In 16 bits, for the gradients of weights: `before`, the hidden state before each step, and `read`, what it has read.
+    # In 16 bits, for the gradients of weights: `before`, the hidden state before each step, and `read`, what it read.
     notes: dict[str, Array]
     residuals: tuple[Array, ...]  # for the backward pass
 
@@ -260,7 +260,7 @@ def _lstm_forward(
         entries,
         blocks=members * blocks * -(-batch // LSTM_ROWS),
         threads=256,
-        shared_memory=768 * size + 768 * columns + 64,
+        shared_memory=768 * size + 1024 * columns + 64,
     )
     return Forward(outputs, {"before": before}, (gates,)) if keeps else Forward(outputs, {}, ())
 

@@ -1,4 +1,4 @@
-"""Launches a CUDA kernel from JAX, with nothing compiled beforehand but its text in PTX, the assembly of NVIDIA's GPUs."""
+"""Launches a CUDA kernel from JAX, given its text in PTX, the assembly of NVIDIA's GPUs."""
 
 import gzip
 from functools import cache

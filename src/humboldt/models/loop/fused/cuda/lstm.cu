@@ -10,16 +10,16 @@
 //
 // Macros: HIDDEN (64, 128, 256), COLUMNS (16, 32: width of the one-hot symbols), BACKWARD (instead of forward).
 #include <cuda_fp16.h>
-#include "device.cuh"
-#include "products.cuh"
+#include <instructions.cuh>
+#include <products.cuh>
+#include "layout.cuh"
 
 typedef __half num;
 constexpr int H = HIDDEN, BLOCKS = H / 64, PEERS = BLOCKS - 1, ROWS = 64, KEPT = 5;
 
 __device__ __forceinline__ uint32_t pack(float a, float b) { __half2 v = __floats2half2_rn(a, b); return *(uint32_t*)&v; }
 __device__ __forceinline__ float2 unpack(uint32_t v) { return __half22float2(*(__half2*)&v); }
-__device__ __forceinline__ float tanh_(float x) { float y; asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
-__device__ __forceinline__ float sigmoid_(float x) { return fmaf(tanh_(0.5f * x), 0.5f, 0.5f); }
+__device__ __forceinline__ float sigmoid_(float x) { return fmaf(fast_tanh(0.5f * x), 0.5f, 0.5f); }
 
 struct Place {
   int tid, group, lane, pair, member, row;  // `row`: of the warpgroup's 64 examples; also row + 8
@@ -143,9 +143,9 @@ lstm_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols
 #pragma unroll
         for (int e = 0; e < 2; e++) {
           const int x = j * 4 + r * 2 + e, y = r * 16 + j * 2 + e;
-          const float i = sigmoid_(acc[x]), g = tanh_(acc[32 + x]), f = sigmoid_(acc[64 + x]), o = sigmoid_(acc[96 + x]), old = memory[y];
+          const float i = sigmoid_(acc[x]), g = fast_tanh(acc[32 + x]), f = sigmoid_(acc[64 + x]), o = sigmoid_(acc[96 + x]), old = memory[y];
           memory[y] = fmaf(f, old, i * g);
-          hidden[e] = o * tanh_(memory[y]);
+          hidden[e] = o * fast_tanh(memory[y]);
           v[e][0] = i; v[e][1] = g; v[e][2] = f; v[e][3] = o; v[e][4] = old;
         }
 #pragma unroll
@@ -289,7 +289,7 @@ lstm_backward(const Sizes* __restrict__ sizes_at, const uint4* __restrict__ weig
         for (int e = 0; e < 2; e++) {
           const float i = e ? i2.y : i2.x, g = e ? g2.y : g2.x, f = e ? f2.y : f2.x, o = e ? o2.y : o2.x, old = e ? c2.y : c2.x;
           const float d_hidden = fmaf(d2[e], scale, acc[j * 4 + r * 2 + e]);
-          const float s = tanh_(fmaf(f, old, i * g));
+          const float s = fast_tanh(fmaf(f, old, i * g));
           float& d = d_memory[r * 16 + j * 2 + e];
           d = fmaf(d_hidden * o, 1.f - s * s, d);
           out[e][0] = d * g * i * (1.f - i); out[e][1] = d * i * (1.f - g * g);

@@ -12,8 +12,9 @@
 // Macros: HIDDEN (64, 128, 256; with STACK 256), TANH (instead of ReLU), STACK, BACKWARD (instead of forward).
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include "device.cuh"
-#include "products.cuh"
+#include <instructions.cuh>
+#include <products.cuh>
+#include "layout.cuh"
 
 typedef __nv_bfloat16 num;
 constexpr int H = HIDDEN, GROUPS = H / 64, THREADS = 2 * H, ROWS = 32, STEPS = H / 16;
@@ -28,7 +29,7 @@ __device__ __forceinline__ float activation(float x) {
 #ifdef TANH
   return 1.f - __fdividef(2.f, 1.f + __expf(2.f * x));  // absolute error some 1e-7
 #else
-  float y; asm("max.NaN.f32 %0, %1, 0f00000000;" : "=f"(y) : "f"(x)); return y;  // a NaN must not become 0
+  return relu(x);
 #endif
 }
 

@@ -1,24 +1,8 @@
-// Instructions of Hopper that CUDA C++ has no functions for: matrices in shared memory, barriers, clusters.
-//
-// A "tile" is a matrix of 16-bit numbers in shared memory in the layout that the tensor cores read: panels of 64 columns,
-// each row of a panel 128 bytes long, its eight pieces of 16 bytes exchanged by row (the "128-byte swizzle").
+// Instructions of Hopper that CUDA C++ has no functions for. Those of its tensor cores are in products.cuh, which build.py writes.
 #pragma once
 #include <stdint.h>
 
 __device__ __forceinline__ uint32_t shared(const void* p) { return (uint32_t)__cvta_generic_to_shared(p); }
-
-// Where piece `c` of row `n` of a tile of `rows` rows lies.
-__device__ __forceinline__ uint32_t piece(int n, int c, int rows) {
-  return (c >> 3) * rows * 128 + n * 128 + (((c & 7) ^ (n & 7)) << 4);
-}
-// Descriptor of a factor in shared memory: 8 rows of a panel, 1024 bytes to the next 8.
-__device__ __forceinline__ uint64_t swizzled(uint32_t address) {
-  return (uint64_t)((address & 0x3FFFF) >> 4) | (1ull << 16) | (64ull << 32) | (1ull << 62);
-}
-// The same without swizzle: blocks of 8 rows x 16 bytes; `lead` bytes to the next piece of a row, `stride` to the next 8 rows.
-__device__ __forceinline__ uint64_t plain(uint32_t address, uint32_t lead, uint32_t stride) {
-  return (uint64_t)((address & 0x3FFFF) >> 4) | ((uint64_t)(lead >> 4) << 16) | ((uint64_t)(stride >> 4) << 32);
-}
 
 // Products run asynchronously: fence, products, commit, wait. `keep` tells the compiler that registers change meanwhile.
 __device__ __forceinline__ void product_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
@@ -76,18 +60,5 @@ __device__ __forceinline__ void send(uint32_t to, uint32_t a, uint32_t b, uint32
 // All threads of one warpgroup.
 __device__ __forceinline__ void group_sync(int group) { asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory"); }
 
-// A row-major matrix of `rows` x `columns` 16-bit numbers into a tile; row n of the tile is row order(n) of the matrix.
-template <class Order> __device__ __forceinline__ void load_tile(const uint4* from, char* to, int rows, int columns, Order order) {
-  const int pieces = columns / 8;
-  for (int i = threadIdx.x; i < rows * pieces; i += blockDim.x) {
-    const int n = i / pieces, c = i % pieces;
-    *(uint4*)(to + piece(n, c, rows)) = from[order(n) * pieces + c];
-  }
-}
-
-// The sizes that a launch is told, in a buffer: kernels called through XLA get addresses only.
-struct Sizes {
-  int batch, steps, symbols;
-  int symbol_stride;  // between members: 0 where all see the same symbols
-  int keeps;          // whether a backward pass follows
-};
+__device__ __forceinline__ float fast_tanh(float x) { float y; asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
+__device__ __forceinline__ float relu(float x) { float y; asm("max.NaN.f32 %0, %1, 0f00000000;" : "=f"(y) : "f"(x)); return y; }  // NaN stays NaN
