@@ -1,7 +1,8 @@
 """Model-steps per second of ensembles on an accelerator: fused loops and scans of one run side by side.
 
-30 members, batch 128, hidden 256, strings of 40 symbols (80 time steps), 100 steps a call as in training, with optimiser and
-the copy of the batches to the device. Every row is measured in turns: a round by one road, a round by the other.
+30 members, batch 128, hidden 256, strings of 40 symbols (80 time steps), 100 steps a call as in training, with
+optimiser and the copy of the batches to the device. Every row is measured in turns: a round by one road, a round by the
+other.
 
     python benchmarks/ensemble_speed.py [--rows rnn,lstm] [--members 30] [--repeats 5]
 """
@@ -26,7 +27,7 @@ class Row(NamedTuple):
 
     model: str
     precision: Precision = "float32"
-    settings: dict[str, Any] = {}
+    settings: tuple[tuple[str, Any], ...] = ()
 
 
 ROWS = {
@@ -37,7 +38,7 @@ ROWS = {
     "stack_rnn": Row("stack_rnn"),
     "stack_rnn-bfloat16": Row("stack_rnn", "bfloat16"),
     "tape_rnn": Row("tape_rnn"),
-    "rnn-wide": Row("rnn", settings={"hidden_size": 384}),  # more than a kernel takes: the scan
+    "rnn-wide": Row("rnn", settings=(("hidden_size", 384),)),  # more than a kernel takes: the scan
 }
 
 
@@ -48,7 +49,7 @@ class Road:
         members = tuple(MemberRecipe(seed, 1e-3) for seed in range(options.members))
         recipe = Recipe(steps=options.steps, precision=row.precision)
         lengths = [int(length) for length in options.lengths.split(",")]
-        model = models.get(row.model)(**row.settings)
+        model = models.get(row.model)(**dict(row.settings))
         job = Job(model, Reversal(options.batch, lengths), recipe, members, fused=fused)
         self.arithmetic, self.ensemble, self.seconds = arithmetic_of(job), make_ensemble(job), []
         engine = engines.get("jax")
@@ -71,7 +72,10 @@ class Road:
         count = steps * self.ensemble.num_members
         return {
             "compile_seconds": round(compiling - statistics.median(seconds), 1),
-            "model_steps_per_second": {"best": round(count / min(seconds)), "median": round(count / statistics.median(seconds))},
+            "model_steps_per_second": {
+                "best": round(count / min(seconds)),
+                "median": round(count / statistics.median(seconds)),
+            },
             "milliseconds_of_a_step": round(1e3 * statistics.median(seconds) / steps, 3),
             "milliseconds_of_making_a_batch": round(1e3 * self.data_seconds / steps, 3),
             "median_loss": round(float(jax.numpy.median(self.curve.loss[:, -1])), 4),
@@ -95,7 +99,7 @@ def measured(row: Row, options: argparse.Namespace) -> dict[str, Any]:
         ratio = {"times_as_fast": round(ours / theirs, 2)}
     return {
         "model": row.model,
-        "settings": row.settings,
+        "settings": dict(row.settings),
         "members": options.members,
         "batch": options.batch,
         "precision": row.precision,
@@ -119,11 +123,15 @@ def main() -> None:
     options = parser.parse_args()
     for name in options.rows.split(","):
         row = ROWS.get(name) or Row(name)
-        row = row._replace(settings={**row.settings, **json.loads(options.set)})
+        row = row._replace(settings=(*row.settings, *json.loads(options.set).items()))
         try:
             record = measured(row, options)
         except Exception as error:  # the other rows are still wanted
-            record = {"model": row.model, "precision": row.precision, "error": f"{type(error).__name__}: {error}"[:2000]}
+            record = {
+                "model": row.model,
+                "precision": row.precision,
+                "error": f"{type(error).__name__}: {error}"[:2000],
+            }
         report("ensemble_speed", record)
         jax.clear_caches()
 

@@ -1,6 +1,7 @@
-"""Model-steps per second of recurrent networks in PyTorch: cuDNN, CUDA graphs and streams. The baseline of `ensemble_speed.py`.
+"""Model-steps per second of recurrent networks in PyTorch (cuDNN, CUDA graphs, streams), beside `ensemble_speed.py`.
 
-Batch 128, 80 time steps, hidden 256, 3 input symbols (one-hot), 2 classes at every step, Adam; products in TF32 as JAX's. Ways:
+Batch 128, 80 time steps, hidden 256, 3 input symbols (one-hot), 2 classes at every step, Adam; products in TF32 as in
+JAX. Ways:
 
     one_eager, one_graph      one model; its complete step as one CUDA graph
     graph, streams            all models in one CUDA graph, one after the other; or each on a stream of its own
