@@ -28,7 +28,7 @@ HEADROOM = 4  # gradients in the LSTM are at first smaller than 1 by that many b
 
 @runtime_checkable
 class _Sizes(Protocol):
-    """What decides whether a kernel can run a loop."""
+    """The sizes on which it depends whether a kernel can run a loop."""
 
     @property
     def hidden(self) -> int: ...
@@ -41,7 +41,7 @@ class _Sizes(Protocol):
 
 
 class Forward(NamedTuple):
-    """What the forward pass returns. Without a backward pass to follow, there are outputs only."""
+    """Results of the forward pass. Without a backward pass to follow, there are outputs only."""
 
     outputs: Float[Array, "member example time hidden"]
     # In 16 bits, for the gradients of weights: `before`, the hidden state before each step, and `read`, what it read.
@@ -50,7 +50,7 @@ class Forward(NamedTuple):
 
 
 class Gradients(NamedTuple):
-    """What the backward pass returns: in 16 bits, gradients times `scale`, which is a power of two for each member."""
+    """Results of the backward pass: in 16 bits, gradients times `scale`, which is a power of two for each member."""
 
     d_drive: Float[Array, "member example time drive"]
     # Of the outputs of the layers `value` and `action` of a stack. As what they are applied to is noted `before` the
