@@ -181,7 +181,7 @@ def of_road(job: Job) -> dict[str, Any]:
         row["model_steps_per_second"] = round(ours(stepper, job), 1)
         if isinstance(stepper, Together):
             row["road_at_the_end"] = stepper.road
-            row["not_recorded"] = getattr(stepper._program, "not_recorded", None)
+            row["not_recorded"] = [getattr(program, "not_recorded", None) for _, program in stepper.programs]
         assert isinstance(stepper.sink, Watch)
         if stepper.sink.sentences:
             row["told"] = stepper.sink.sentences
