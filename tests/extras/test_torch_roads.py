@@ -133,6 +133,22 @@ def test_awkward_modules_that_are_stacked_can_be_recorded(module: type):
             torch.testing.assert_close(x, buffers[name])
 
 
+def test_stacked_weights_are_not_moved_as_those_of_one_module_on_a_gpu(monkeypatch: pytest.MonkeyPatch):
+    """There, `flatten_parameters` asks for addresses, which weights of several members do not have."""
+    training = _training(job(Plain, steps=2))
+    made, learners = Stack(training), [training.fresh(member) for member in training.members]
+    flatten = nn.RNNBase.flatten_parameters
+
+    def strict(layer: nn.RNNBase) -> None:
+        assert not any(torch._C._functorch.is_batchedtensor(x) for x in layer._flat_weights)
+        flatten(layer)
+
+    monkeypatch.setattr(nn.RNNBase, "flatten_parameters", strict)
+    made.advance(learners, 0, training.batches(0, 2), np.ones(3))
+    learners[0].module(torch.zeros(2, 3, dtype=torch.int64))
+    assert "flatten_parameters" not in vars(made.module.gru)
+
+
 def test_parameters_that_are_made_lazily_are_refused(tmp_path: Path):
     with pytest.raises(RunError, match="made at the first call"):
         train(job(Lazy), tmp_path)
@@ -410,8 +426,8 @@ def test_a_program_has_a_limited_number_of_graphs(program: str, monkeypatch: pyt
         monkeypatch.setattr(f"humboldt.training.pytorch.{module}.MOST_GRAPHS", 2)
     training = _training(job(Dropping))
     expected, _ = plain_steps(training, np.ones(3))
-    made, learners = PROGRAMS[program](training), [training.fresh(member) for member in training.members]
-    batches = training.batches(0, 50)
+    made: Any = PROGRAMS[program](training)
+    learners, batches = [training.fresh(member) for member in training.members], training.batches(0, 50)
     assert len({batch.tokens.shape for batch in batches}) > 2
     losses = made.advance(learners, 0, batches, np.ones(3))
     np.testing.assert_allclose(losses, expected, rtol=1e-4, atol=1e-5)

@@ -54,7 +54,18 @@ class Functional:
         self.module, self.tensors, self.forward = module, tensors, module.forward
 
     def __call__(self, *args: Any, **named: Any) -> Any:
-        return functional_call(self.module, self.tensors, args, named)
+        layers = [vars(part) for part in self.module.modules() if isinstance(part, nn.RNNBase)]
+        for attributes in layers:  # on a GPU, a layer would move weights that it does not know to one place
+            attributes["flatten_parameters"] = _do_nothing
+        try:
+            return functional_call(self.module, self.tensors, args, named)
+        finally:
+            for attributes in layers:
+                del attributes["flatten_parameters"]
+
+
+def _do_nothing() -> None:
+    pass
 
 
 @contextmanager
