@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from humboldt.languages import tasks
+from humboldt.running.bench import misfit
 from humboldt.running.budgets import size_for
 from humboldt.suites import catalogue, suites
 from humboldt.suites.answers import SELECTION_SEEDS
@@ -63,9 +64,10 @@ def references(preset: str, families: tuple[str, ...], suite_names: tuple[str, .
     """What `humboldt bench FAMILY --seeds 5` trains, family by family, without its tables and its page."""
     for family in families:
         model = f"family/{family}"
-        size = " ".join(f"--set {key}={value}" for key, value in size_for(model, BUDGETS[preset]).items())
+        sizes = size_for(model, BUDGETS[preset])
+        size = " ".join(f"--set {key}={value}" for key, value in sizes.items())
         for suite in map(suites.get, suite_names):
-            if model not in catalogue.models(suite):
+            if misfit(suite.name, model, preset, sizes):
                 continue
             chosen = catalogue.preset(suite, preset)
             chooses = len(chosen.changes["learning_rates"]) > 1 and suite.name != "bias"

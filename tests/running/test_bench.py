@@ -79,6 +79,14 @@ def test_wrong_names_are_named(models: list[str], options: dict, message: str):
         bench.plan_bench(models, **options)
 
 
+def test_what_a_plan_refuses_is_left_out_with_its_reason():
+    planned = bench.plan_bench(["ndstack_rnn", "transformer_random_rope"], suites=["bliss", "syntax"], seeds=1)
+    assert planned.suite_names == ("syntax",)
+    reasons = planned.left_out
+    assert "its memory takes" in reasons["bliss, family/ndstack_rnn"]
+    assert reasons["bliss, family/transformer_random_rope"] == "the model does not accept problems of this kind"
+
+
 def test_seeds_for_the_choice_of_a_rate_are_added():
     planned = bench.plan_bench("lstm", preset="standard", suites=["syntax"], seeds=5)
     seeds = {member["seed"] for member in planned.studies[0].experiments[0].members}
