@@ -16,7 +16,6 @@ from humboldt.languages import tasks
 from humboldt.published import lookup, rows
 from humboldt.report.tables import as_text
 from humboldt.suites import benched, suites
-from humboldt.suites.agreement_rules import RULES
 from humboldt.suites.answers import Progress, TaskAnswer
 from humboldt.suites.bench import QUICK
 from humboldt.suites.chomsky import floors
@@ -65,33 +64,6 @@ def pcfg_set_table_3() -> str:
             for row in own
         ]
         lines.append(f"| {dataset}, {split} | {' | '.join(cells)} |")
-    return "\n" + "\n".join(lines) + "\n\n"
-
-
-def chomsky_table_2() -> str:
-    """Returns all cells of Table 2 of Delétang et al. that are on record, one row for each number of steps."""
-    titles = {"rnn": "RNN", "stack_rnn": "Stack-RNN", "tape_rnn": "Tape-RNN", "transformer_encoder": "Transformer"}
-    titles |= {"lstm": "LSTM"}
-    rule, rows_ = RULES["chomsky"], {}
-    for scores in stored(ROOT / "reproductions", "chomsky"):
-        training = scores.training
-        if training.model in titles and training.task in TASKS:
-            percent = [100 * result.measures["score"] for result in scores.results if "score" in result.measures]
-            seconds = sum(result.seconds for result in scores.results)
-            of_cell = rows_.setdefault((training.task, training.model, training.flat["steps"]), [])
-            of_cell.append((percent, seconds, len(scores.results)))
-    lines = ["| task | model | steps | members | best | paper | agrees | members >= 90% | seconds, all members |"]
-    lines.append("| --- " * 9 + "|")
-    for task in TASKS:
-        for model, title in titles.items():
-            printed = lookup("chomsky", "value", paper_table="table_2", task=task, architecture=model)
-            for steps in sorted(steps for *place, steps in rows_ if place == [task, model]):
-                for percent, seconds, count in rows_[task, model, steps]:
-                    best = max(percent, default=float("nan"))
-                    agrees = "yes" if rule.agrees(best, printed, None) else "no"
-                    solved = sum(value >= 90 for value in percent)
-                    cells = (task, title, f"{steps:,}", str(count), f"{best:.1f}", str(printed), agrees, str(solved))
-                    lines.append(f"| {' | '.join(cells)} | {seconds:.0f} |")
     return "\n" + "\n".join(lines) + "\n\n"
 
 
@@ -291,7 +263,6 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "bench_references": bench_references,
     "bench_tasks": bench_tasks,
     "chomsky_floors": chomsky_floors,
-    "chomsky_table_2": chomsky_table_2,
     "bliss_prior_work": bliss_prior_work,
     "pcfg_set_table_3": pcfg_set_table_3,
     "reproduced": reproduced,
