@@ -32,6 +32,7 @@ from torch_modules import (
     TiedWeights,
     TwoLayers,
 )
+from torch_recorder import Recorder
 from torch_support import EXAMPLES, LSTM, Telling, job_of, registered
 
 import humboldt
@@ -115,25 +116,10 @@ def test_parameters_that_are_made_lazily_are_refused(tmp_path: Path):
         train(job(Lazy), tmp_path)
 
 
-class Eager:
-    """Does what a recorder of CUDA graphs records, every time, on the CPU."""
-
-    def __init__(self, device: torch.device) -> None:
-        del device
-
-    def running(self) -> contextlib.AbstractContextManager[Any]:
-        return contextlib.nullcontext()
-
-    def record(self, work: Callable[[], None]) -> Callable[[], None]:
-        return work
-
-    def wait(self) -> None:
-        pass
-
-
 PROGRAMS: dict[str, Callable[[Training], roads.Program]] = {
     "stacked": Stack,
-    "graphs": lambda training: Graphs(training, Eager),
+    "stacked, recorded": lambda training: Stack(training, Recorder(training.caller.device)),
+    "graphs": lambda training: Graphs(training, Recorder),
 }
 RECIPES: dict[str, dict[str, Any]] = {
     "sgd": {"optimiser": "sgd"},
@@ -375,15 +361,31 @@ def test_graphs_are_refused_without_a_cuda_device(tmp_path: Path):
     assert "graphs need a CUDA device" in str(engines.get("torch").road(wish))
 
 
-def test_a_member_has_a_limited_number_of_graphs(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("humboldt.training.pytorch.graphs.MOST_GRAPHS", 2)
-    training = _training(job(Plain))
-    learners = [training.fresh(member) for member in training.members]
-    before = [learner.arrays() for learner in learners]
-    with pytest.raises(CannotRecord, match="more than 2 shapes"):
-        Graphs(training, Eager).advance(learners, 0, training.batches(0, 30), np.ones(3))
-    for learner, arrays in zip(learners, before, strict=True):
-        assert all(np.array_equal(x, arrays[name]) for name, x in learner.arrays().items())
+@pytest.mark.parametrize("program", ["stacked, recorded", "graphs"])
+def test_a_program_has_a_limited_number_of_graphs(program: str, monkeypatch: pytest.MonkeyPatch):
+    for module in ("graphs", "stacked"):
+        monkeypatch.setattr(f"humboldt.training.pytorch.{module}.MOST_GRAPHS", 2)
+    training = _training(job(Dropping))
+    expected, _ = plain_steps(training, np.ones(3))
+    made, learners = PROGRAMS[program](training), [training.fresh(member) for member in training.members]
+    batches = training.batches(0, 50)
+    assert len({batch.tokens.shape for batch in batches}) > 2
+    losses = made.advance(learners, 0, batches, np.ones(3))
+    np.testing.assert_allclose(losses, expected, rtol=1e-4, atol=1e-5)
+    (member, *_) = getattr(made, "members") if program == "graphs" else (made,)
+    assert len(member._steps) == 2
+
+
+@pytest.mark.parametrize("program", ["stacked, recorded", "graphs"])
+def test_steps_are_recorded_once_for_each_shape(program: str):
+    training = _training(job(EncoderDecoder if program != "graphs" else Plain))
+    made: Any = PROGRAMS[program](training)
+    learners, batches = [training.fresh(member) for member in training.members], training.batches(0, 20)
+    made.advance(learners, 0, batches, np.ones(3))
+    recorder, steps = (
+        (made.members[0].recorder, made.members[0]._steps) if program == "graphs" else (made.recorder, made._steps)
+    )
+    assert recorder.repetitions == 20 and len(steps) == len({batch.tokens.shape for batch in batches}) < 20
 
 
 def test_a_plan_names_the_road(monkeypatch: pytest.MonkeyPatch):

@@ -141,6 +141,9 @@ def run(
     road: Annotated[
         RoadName, typer.Option(help="PyTorch: how members are trained; auto takes the fastest way that a trial allows.")
     ] = RoadName.AUTO,
+    fused: Annotated[
+        bool, typer.Option(help="JAX, on a GPU: whether loops over time may run as one kernel; see `humboldt plan`.")
+    ] = True,
     ray: Annotated[
         str | None,
         typer.Option(
@@ -161,7 +164,15 @@ def run(
         announce(study, estimate="none" if no_estimate else "measured", with_ids=True)
         return
     with resumable():
-        run_study(study, save_every=save_every, keep=keep.value, executor=executor, road=road.value, announces=True)
+        run_study(
+            study,
+            save_every=save_every,
+            keep=keep.value,
+            executor=executor,
+            road=road.value,
+            fused=fused,
+            announces=True,
+        )
     _print_saved(study)
     print(study.table())
 

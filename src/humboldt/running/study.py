@@ -158,11 +158,12 @@ class Study:
         keep: Keep = "best",
         executor: AbstractExecutor | None = None,
         road: Road = "auto",
+        fused: bool = True,
     ) -> None:
         """Runs all missing work. Failures are stored and reported at the end; the other experiments go on."""
         store = self.store  # raises before the work if the folder cannot be written
         failures = []
-        options = Options(self.out, save_seconds, keep, road=road)
+        options = Options(self.out, save_seconds, keep, road=road, fused=fused)
         claims = Claims(self)
         try:
             for outcome in (executor or Here()).run(claims.missing(), options, sinks):
