@@ -13,7 +13,7 @@ written in the command; `humboldt show` then lists the departures. `reproduction
 once, and `reproductions/integrate.py` adds what they made to the records.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -98,15 +98,25 @@ def chomsky_table_2() -> Iterator[str]:
         ("transformer_encoder", 20, " --set positions=relative --set learning_rates=0.0003"),
         ("tape_rnn", 16, " --set num_tapes=1 --set learning_rates=0.0003"),
     )
-    # Cells that have no number first, and those of fewer steps before the two slow models.
-    for part, which in ((models[:3], None), (models[:3], FEWER_STEPS), (models[3:], None), (models[:3], DONE)):
-        for model, memory, few in part:
-            known = (*FEWER_STEPS.get(model, ()), *DONE.get(model, ()))
-            missing = tuple(task for task in CHOMSKY_TASKS if task not in known)
-            for task in missing if which is None else which[model]:
+
+    def cells(which: Iterable[tuple[str, int, str]], chosen: Callable[[str, str], bool]) -> list[str]:
+        """Returns the commands of the chosen tasks of some models."""
+        lines = []
+        for model, memory, few in which:
+            for task in [task for task in CHOMSKY_TASKS if chosen(model, task)]:
                 answers_at_once = tasks.get(f"chomsky/{task}")().answers_at_every_step  # pyright: ignore[reportAttributeAccessIssue]
                 tokens = f" --set computation_tokens={int(not answers_at_once)}" if model == "tape_rnn" else ""
-                yield line(memory, "chomsky", f"paper --task {task} --model {model} {SHORT}{few}{tokens}")
+                lines.append(line(memory, "chomsky", f"paper --task {task} --model {model} {SHORT}{few}{tokens}"))
+        return lines
+
+    fewer = {(model, task) for model, own in FEWER_STEPS.items() for task in own}
+    done = {(model, task) for model, own in DONE.items() for task in own}
+    quick = cells(models[:3], lambda *cell: cell not in fewer | done) + cells(models[:3], lambda *cell: cell in fewer)
+    slow = cells(models[3:], lambda *cell: True)  # hosts, not the GPU, are busy with these: two others to each of them
+    while quick or slow:
+        yield from (*quick[:2], *slow[:1])
+        quick, slow = quick[2:], slow[1:]
+    yield from cells(models[:3], lambda *cell: cell in done)
 
 
 def chomsky_rest() -> Iterator[str]:
