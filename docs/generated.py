@@ -6,6 +6,7 @@ name. `tests/test_generated.py` fails where a page is not what this script would
 
 import json
 import re
+import statistics
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -14,10 +15,12 @@ import humboldt
 from humboldt.languages import tasks
 from humboldt.published import lookup, rows
 from humboldt.report.tables import as_text
-from humboldt.suites import suites
-from humboldt.suites.agreement_rules import RULES
+from humboldt.suites import benched, suites
+from humboldt.suites.answers import Progress, TaskAnswer
+from humboldt.suites.bench import QUICK
 from humboldt.suites.chomsky import floors
 from humboldt.suites.chomsky.protocol import TASKS
+from humboldt.suites.profile import headline
 from humboldt.suites.reading import stored, tables
 
 ROOT = Path(__file__).parents[1]
@@ -64,30 +67,44 @@ def pcfg_set_table_3() -> str:
     return "\n" + "\n".join(lines) + "\n\n"
 
 
-def chomsky_table_2() -> str:
-    """Returns all cells of Table 2 of Delétang et al. that are on record, one row for each number of steps."""
-    titles = {"rnn": "RNN", "stack_rnn": "Stack-RNN", "tape_rnn": "Tape-RNN", "transformer_encoder": "Transformer"}
-    titles |= {"lstm": "LSTM"}
-    rule, rows_ = RULES["chomsky"], {}
-    for scores in stored(ROOT / "reproductions", "chomsky"):
-        training = scores.training
-        if training.model in titles and training.task in TASKS:
-            percent = [100 * result.measures["score"] for result in scores.results if "score" in result.measures]
-            seconds = sum(result.seconds for result in scores.results)
-            of_cell = rows_.setdefault((training.task, training.model, training.flat["steps"]), [])
-            of_cell.append((percent, seconds, len(scores.results)))
-    lines = ["| task | model | steps | members | best | paper | agrees | members >= 90% | seconds, all members |"]
-    lines.append("| --- " * 9 + "|")
-    for task in TASKS:
-        for model, title in titles.items():
-            printed = lookup("chomsky", "value", paper_table="table_2", task=task, architecture=model)
-            for steps in sorted(steps for *place, steps in rows_ if place == [task, model]):
-                for percent, seconds, count in rows_[task, model, steps]:
-                    best = max(percent, default=float("nan"))
-                    agrees = "yes" if rule.agrees(best, printed, None) else "no"
-                    solved = sum(value >= 90 for value in percent)
-                    cells = (task, title, f"{steps:,}", str(count), f"{best:.1f}", str(printed), agrees, str(solved))
-                    lines.append(f"| {' | '.join(cells)} | {seconds:.0f} |")
+def bench_tasks() -> str:
+    """Returns how far apart the references of the quick bench are, task by task."""
+    by_task: dict[tuple[str, str], list[tuple[float, str, TaskAnswer]]] = {}
+    for answers in benched.answers_of(benched.reference_scores(), QUICK):
+        for task in answers.tasks:
+            if not answers.has_preferences:
+                mean = sum(task.scaled) / len(task.scaled)
+                place = by_task.setdefault((answers.suite, task.task), [])
+                place.append((mean, benched.model_title(answers.model), task))
+    lines = ["| suite | task | families | lowest | median | highest | which | extended by |", "| --- " * 8 + "|"]
+    for (suite, task), known in by_task.items():
+        means = sorted(mean for mean, _, _ in known)
+        highest = max(means)
+        which = ", ".join(sorted(title for mean, title, _ in known if f"{mean:.2f}" == f"{highest:.2f}"))
+        which = which if highest >= 0.005 else "–"
+        extended = sum(answer.progress is Progress.EXTENDED for _, _, answer in known)
+        numbers = f"{means[0]:.2f} | {statistics.median(means):.2f} | {highest:.2f}"
+        lines.append(f"| `{suite}` | {task} | {len(known)} | {numbers} | {which} | {extended} |")
+    return "\n" + "\n".join(lines) + "\n\n"
+
+
+def bench_references() -> str:
+    """Returns the answers of all references of the quick bench: the mean score from floor to perfect with its interval,
+    and how many tasks are solved."""
+    names = benched.benched_suites()
+    rows_: dict[str, dict[str, str]] = {}
+    for answers in benched.answers_of(benched.reference_scores(), QUICK):
+        if not answers.has_preferences:
+            number, _, _ = headline(answers).partition(";")
+            solved = sum(count for count, _ in answers.solved.values())
+            text = f"{number}, {solved} of {sum(total for _, total in answers.solved.values())}"
+            rows_.setdefault(benched.model_title(answers.model), {})[answers.suite] = text
+    columns = [name for name in names if any(name in row for row in rows_.values())]
+    lines = [f"| family | {' | '.join(f'`{name}`' for name in columns)} |", "| --- " * (1 + len(columns)) + "|"]
+    lines += [
+        f"| {title} | {' | '.join(row.get(name, '–') for name in columns)} |"
+        for title, row in sorted(rows_.items(), key=lambda item: item[0].lower())
+    ]
     return "\n" + "\n".join(lines) + "\n\n"
 
 
@@ -243,8 +260,9 @@ SET = ("pcfg_set", "test")
 BLOCKS: dict[str, Callable[[], str]] = {
     "quick_chomsky": lambda: quick("chomsky"),
     "quick_syntax": lambda: quick("syntax"),
+    "bench_references": bench_references,
+    "bench_tasks": bench_tasks,
     "chomsky_floors": chomsky_floors,
-    "chomsky_table_2": chomsky_table_2,
     "bliss_prior_work": bliss_prior_work,
     "pcfg_set_table_3": pcfg_set_table_3,
     "reproduced": reproduced,

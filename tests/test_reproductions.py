@@ -23,24 +23,24 @@ def steps_of(record: dict[str, Any]) -> int:
 
 
 def test_the_chomsky_table_is_that_of_the_records():
-    names = {"RNN": "rnn", "LSTM": "lstm", "Stack-RNN": "stack_rnn", "Tape-RNN": "tape_rnn"}
-    names["Transformer"] = "transformer_encoder"
+    names = {"RNN": "rnn", "LSTM": "lstm", "Stack-RNN": "stack_rnn"}
     best = [r for r in measured("chomsky") if (r["statistic"], r["measure"]) == ("max", "score")]
-    records = {(r["task"], r["model"], steps_of(r)): r for r in best if r["model"] in names.values()}
+    records = {(r["task"], r["model"], steps_of(r)): r for r in best}
     curves = {(c["task"], c["model"], c["settings"]["steps"]): c for c in trained("chomsky")}
-    assert records.keys() <= curves.keys()
+    assert records.keys() == curves.keys() and len(records) == len(best) == 20
     table, *_ = tables(CHOMSKY)
     shown = set()
-    for task, model, steps, members, value, paper, agrees, solved, seconds in table:
+    for task, model, steps, *cells, seconds in filled(table, 2):
         cell = task, names[model], int(steps.replace(",", ""))
         record, scores = records[cell], curves[cell]["scores"]["score"]
-        assert [value, paper] == [f"{record['value']:.1f}", f"{record['published']:.1f}"], cell
-        assert int(solved) == sum(score >= 90 for score in scores) and int(members) == len(scores)
-        both = (record["value"] >= 90) == (record["published"] >= 90)
-        assert (agrees == "yes") == (both and abs(record["value"] - record["published"]) <= 3), cell
-        assert float(seconds) == pytest.approx(curves[cell]["seconds"], abs=0.7)
+        solved = sum(score >= 90 for score in scores)
+        assert cells == [f"{record['value']:.1f}", f"{record['published']:.1f}", str(solved)], cell
+        assert float(seconds.removesuffix(", shared")) == pytest.approx(curves[cell]["seconds"], abs=0.7)
+        assert record["members"] == len(scores) == 30
         shown.add(cell)
-    assert shown == records.keys() and len(table) == len(records)
+    (other,) = records.keys() - shown  # the longest run on Bucket Sort, of one learning rate: in the text
+    assert other[0] == "bucket_sort"
+    assert records[other]["members"] == 10
 
 
 def test_the_table_of_missing_duplicate_is_that_of_the_record():

@@ -12,6 +12,7 @@ from humboldt.commands.bench import references as references_
 from humboldt.commands.merge import merge_
 from humboldt.core.results import Result, Scores, State
 from humboldt.errors import UsageError
+from humboldt.models import models
 from humboldt.running import bench
 from humboldt.running.budgets import size_for, size_of
 from humboldt.running.references import add_references, check_size
@@ -77,6 +78,21 @@ def test_a_family_is_meant_before_a_papers_model_of_the_same_name():
 def test_wrong_names_are_named(models: list[str], options: dict, message: str):
     with pytest.raises(UsageError, match=message):
         bench.plan_bench(models, **options)
+
+
+@pytest.mark.parametrize("suite", sorted(ALL))
+def test_a_family_is_known_in_every_suite_that_fits_it(suite: str):
+    kind = suites.get(suite).kind
+    fitting = {name for name in models.names("family/") if kind in models.get(name).problems}
+    assert fitting <= set(catalogue.models(suites.get(suite)))
+
+
+def test_what_a_plan_refuses_is_left_out_with_its_reason():
+    planned = bench.plan_bench(["ndstack_rnn", "transformer_random_rope"], suites=["bliss", "syntax"], seeds=1)
+    assert planned.suite_names == ("syntax",)
+    reasons = planned.left_out
+    assert "its memory takes" in reasons["bliss, family/ndstack_rnn"]
+    assert reasons["bliss, family/transformer_random_rope"] == "the model does not accept problems of this kind"
 
 
 def test_seeds_for_the_choice_of_a_rate_are_added():

@@ -20,7 +20,7 @@ from humboldt.running.planning import announce
 from humboldt.running.references import add_references, check_size, missing_tasks
 from humboldt.settings import parse_assignments
 from humboldt.storage.exports import read_file
-from humboldt.suites import benched, catalogue, profile, suites
+from humboldt.suites import benched, profile, suites
 from humboldt.suites.answers import ModelAnswers
 from humboldt.suites.bench import BUDGETS, PREFIX
 from humboldt.suites.reading import stored, upgrade
@@ -149,8 +149,9 @@ def _reference_rows() -> list[dict[str, str | int | None]]:
         for family in benched.families():
             name = f"{benched.FAMILY}{family}"
             counts = by_model.get(name, {})
-            fitting = [suite for suite in benched.benched_suites() if name in catalogue.models(suites.get(suite))]
-            missing = [suite for suite in fitting if suite not in counts]
+            missing = [suite for suite in benched.benched_suites() if suite not in counts]
+            if counts:  # otherwise the command names no suite, and leaves out those that do not fit
+                missing = [suite for suite in missing if not running.misfit(suite, name, preset)]
             short = preset.removeprefix(PREFIX)
             which = "".join(f" --suite {suite}" for suite in missing) if counts else ""
             command = f"humboldt bench {family} --preset {short} --seeds 5{which}" if missing else ""
