@@ -197,6 +197,18 @@ def test_ndstack_rnn():
     np.testing.assert_allclose(run(model, frozen.arrays["tokens"]), frozen.arrays["outputs"], rtol=0, atol=EXACT)
 
 
+def test_ndstack_rnn_whose_stack_is_used_up():
+    frozen = Frozen("ndstack_rnn-5_places")
+    settings = {**NDSTACK, "fading": True}
+    model = frozen.model(models.get("ndstack_rnn")(**settings, stack_size=5), nondeterministic)
+    tokens, outputs = frozen.arrays["tokens"], frozen.arrays["outputs"]
+    np.testing.assert_allclose(run(model, tokens), outputs, rtol=0, atol=EXACT)
+    endless = Frozen("ndstack_rnn-5_places").model(models.get("ndstack_rnn")(**settings), nondeterministic)
+    longer = run(endless, tokens)
+    np.testing.assert_allclose(longer[:, :5], outputs[:, :5], rtol=0, atol=EXACT)
+    assert np.abs(longer - outputs)[:, 5:].max() > 0.001
+
+
 def numbered(name: str, number: int) -> str:
     """The name that the released code's library gives to the layer of this number."""
     return f"{name}_{number}" if number else name
