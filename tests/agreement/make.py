@@ -7,7 +7,7 @@
 
 Everything is in double precision. Weights are drawn anew, so that every part of a network matters to its outputs, as
 multiples of 1/256, so that the files are small; dropout is off. Memories of the released code have a fixed size, here
-one that loses nothing, but for a nondeterministic stack of five places.
+one that loses nothing, but for nondeterministic stacks of five places and of one.
 """
 
 import argparse
@@ -31,7 +31,7 @@ RECURRENT: dict[str, dict[str, Any]] = {
     "tape_rnn": {"hidden_size": 6, "memory_cell_size": 3, "memory_size": 64},
     "ndstack_rnn": {"hidden_size": 6, "stack_symbols": 2, "stack_states": 2, "stack_size": 20, "read_states": True},
 }
-PLACES = 5  # of a stack that is used up before the end
+PLACES = (5, 1)  # of stacks that are used up before the end
 LSTMS: dict[str, dict[str, Any]] = {
     "lstm": {"hidden_size": 5},
     "stack_lstm": {"hidden_size": 5, "stack_cell_size": 3, "stack_size": 40},
@@ -109,7 +109,8 @@ def main() -> None:
             both = constants.MODEL_BUILDERS["transformer"](**options)
             freeze(f"transformer-{ours}", both, random, source=source, target=target)
     freeze_recurrent(LSTMS)
-    freeze_recurrent({"ndstack_rnn": {**RECURRENT["ndstack_rnn"], "stack_size": PLACES}}, f"-{PLACES}_places")
+    for places in PLACES:
+        freeze_recurrent({"ndstack_rnn": {**RECURRENT["ndstack_rnn"], "stack_size": places}}, f"-{places}_places")
 
 
 if __name__ == "__main__":
