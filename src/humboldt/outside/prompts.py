@@ -29,7 +29,7 @@ Strings = tuple[str, ...]  # one string with spaces between its symbols, or the 
 
 
 class Form(enum.StrEnum):
-    """What is asked about a string."""
+    """The kind of question about a string."""
 
     TRANSDUCE = "transduce"
     RECOGNISE = "recognise"
@@ -59,7 +59,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Subject:
-    """What the questions are about: a form of question and a task of a suite, with its settings."""
+    """The subject of questions: a form of question and a task of a suite, with its settings."""
 
     form: Form
     suite: str
