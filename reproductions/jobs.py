@@ -78,7 +78,7 @@ def references(preset: str, families: tuple[str, ...], suite_names: tuple[str, .
 def quick_references() -> Iterator[str]:
     """References of the quick bench, of all families that have none yet."""
     names = ("tracking", "recognition", "syntax", "bias", "bliss", "pcfg_set", "chomsky")
-    yield from references(f"{PREFIX}quick", REFERENCES, names, 10)
+    yield from references(f"{PREFIX}quick", REFERENCES, names, 8)
 
 
 def standard_references() -> Iterator[str]:

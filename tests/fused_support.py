@@ -1,12 +1,13 @@
 """Scans in the place of the kernels, with the same arguments and results: no machine of the tests has a GPU."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import pytest
 
-from humboldt.models.loop.fused import choice, kernels, self_test
+from humboldt.models.loop.fused import batching, choice, kernels, self_test
 
 
 def _one(kind: str, activation: str, weights: dict[str, Any], drives: Any, taps: Any) -> tuple[Any, Any]:
@@ -94,7 +95,17 @@ def _one_later(x: Any) -> Any:
 
 
 @pytest.fixture
-def kernel_scans(monkeypatch: pytest.MonkeyPatch) -> Scans:
+def fresh_kernels() -> Iterator[None]:
+    """JAX remembers what the kernels were when they were traced first."""
+    for function in (batching.forward, batching.backward):
+        function.cache_clear()
+    yield
+    for function in (batching.forward, batching.backward):
+        function.cache_clear()
+
+
+@pytest.fixture
+def kernel_scans(fresh_kernels: None, monkeypatch: pytest.MonkeyPatch) -> Scans:
     """Makes the tests' machine one with kernels, which are scans."""
     scans = Scans()
     for name in ("fits", "forward", "backward"):

@@ -60,7 +60,9 @@ def run(
     ```
     """
     study = plan(suite, **options)
-    return run_study(study, progress=progress, save_every=save_every, keep=keep, executor=executor, road=road, fused=fused)
+    return run_study(
+        study, progress=progress, save_every=save_every, keep=keep, executor=executor, road=road, fused=fused
+    )
 
 
 @checked_arguments(study=instance(Study, "a study, as `plan` returns it"), **RUN_ARGUMENTS)

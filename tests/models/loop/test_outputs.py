@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from fused_support import Scans
+from fused_support import fresh_kernels as fresh_kernels
 from fused_support import kernel_scans as kernel_scans
 
 from humboldt.models.cells.base import Extent
@@ -16,6 +17,7 @@ from humboldt.models.cells.lstm import normal_lstm_cell, uniform_lstm_cell
 from humboldt.models.cells.rnn import RNNCell, normal_rnn_cell, uniform_rnn_cell
 from humboldt.models.cells.with_memory import normal_memory_cell
 from humboldt.models.loop.fused import self_test
+from humboldt.models.loop.fused.batching import forward
 from humboldt.models.loop.fused.choice import loop_road, noted_loops, without_gradients
 from humboldt.models.loop.outputs import outputs_of
 from humboldt.models.loop.unroll import loop_form, unroll_symbols
@@ -149,16 +151,18 @@ def test_any_order_of_axes_leads_to_one_call(kernel_scans: Scans):
         return by_scan(False)(eqx.combine(weights, static), vectors, symbols)
 
     expected = jax.jit(jax.vmap(jax.vmap(plain, (None, 0)), (0, 1)))(weights, symbols)
-    kernel_scans.calls.clear()
-    inside_out = jax.jit(jax.vmap(jax.vmap(one, (0, 0)), (None, 0)))(weights, symbols)
-    np.testing.assert_allclose(jnp.swapaxes(inside_out, 0, 1), expected, rtol=1e-5, atol=1e-6)
-    outside_in = jax.jit(jax.vmap(jax.vmap(one, (None, 0)), (0, 1)))(weights, symbols)
-    np.testing.assert_allclose(outside_in, expected, rtol=1e-5, atol=1e-6)
-    both = jax.tree.map(lambda x: jnp.stack([x, 2 * x]), weights)
-    per_example = jax.jit(jax.vmap(jax.vmap(jax.vmap(one, (0, None)), (None, 0)), (1, 1)))(both, symbols)
-    np.testing.assert_allclose(per_example[:, :, 0], expected, rtol=1e-5, atol=1e-6)
-    shapes = [call[2:4] for call in kernel_scans.calls if call[0] == "forward"]
-    assert shapes.count((MEMBERS, (MEMBERS, 4, 6))) == 2 and shapes.count((2 * MEMBERS, (2 * MEMBERS, 4, 6))) == 1
+    two = jax.tree.map(lambda x: jnp.stack([x, 2 * x]), weights)
+    orders = {
+        "inside out": (jax.vmap(jax.vmap(one, (0, 0)), (None, 0), 1), weights, MEMBERS),
+        "outside in": (jax.vmap(jax.vmap(one, (None, 0)), (0, 1)), weights, MEMBERS),
+        "two cells": (jax.vmap(jax.vmap(jax.vmap(one, (0, None)), (None, 0), 1), (1, 1), 1), two, 2 * MEMBERS),
+    }
+    for run, cells, members in orders.values():
+        forward.cache_clear()
+        kernel_scans.calls.clear()
+        found = jax.jit(run)(cells, symbols)
+        np.testing.assert_allclose(found[0] if members > MEMBERS else found, expected, rtol=1e-5, atol=1e-6)
+        assert ("forward", "rnn", members, (members, 4, 6), True) in kernel_scans.calls
 
 
 def notes_of(cell: Any, *, steps: int = 4, vectors: Any = None) -> list[str]:

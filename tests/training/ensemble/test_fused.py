@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from fused_support import Scans
+from fused_support import fresh_kernels as fresh_kernels
 from fused_support import kernel_scans as kernel_scans
 from suite_support import Recording
 from training_support import Parity
@@ -112,7 +113,9 @@ def test_a_diverged_member_harms_nobody(as_on_a_gpu: Scans):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_program_for_a_gpu_calls_the_kernels_once_for_all_members(name: str, monkeypatch: pytest.MonkeyPatch):
+def test_a_program_for_a_gpu_calls_the_kernels_once_for_all_members(
+    name: str, fresh_kernels: None, monkeypatch: pytest.MonkeyPatch
+):
     """The real ones. The program is lowered, not compiled: no machine of the tests could run it."""
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     monkeypatch.setattr(module, "keep_compiled_programs", lambda: None)

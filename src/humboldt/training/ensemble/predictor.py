@@ -45,13 +45,16 @@ class Arithmetic(NamedTuple):
             yield
 
 
+AS_USUAL = Arithmetic()
+
+
 class EnsemblePredictor(
     AbstractPredictor, CountsRight, GivesProbabilities, WritesOutputs, SearchesOutputs, ReadsSymbols, HasNetwork
 ):
     """Weights with a leading axis of members, and the part of the model that they share."""
 
     def __init__(
-        self, weights: PyTree, static: PyTree, problem: AbstractProblem, arithmetic: Arithmetic = Arithmetic()
+        self, weights: PyTree, static: PyTree, problem: AbstractProblem, arithmetic: Arithmetic = AS_USUAL
     ) -> None:
         self.weights, self.static, self.problem, self.arithmetic = weights, static, problem, arithmetic
         self.num_members = jax.tree.leaves(weights)[0].shape[0]

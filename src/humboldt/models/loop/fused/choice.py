@@ -16,7 +16,11 @@ from humboldt.models.loop.fused.self_test import fault_of
 from humboldt.models.loop.unroll import is_form_set
 
 LoopRoad = Literal["auto", "scan"]
-ROUNDED = (None, "default", "tensorfloat32")  # precisions of products in which a GPU may round factors to ten binary digits
+ROUNDED = (
+    None,
+    "default",
+    "tensorfloat32",
+)  # precisions of products in which a GPU may round factors to ten binary digits
 CAPABILITY = "9.0"  # of the device that the kernels are compiled for
 
 # Part of the key by which JAX finds compiled programs. Without it (JAX before 0.7.1) there is the scan only.

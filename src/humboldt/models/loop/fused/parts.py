@@ -1,5 +1,7 @@
 """The cells that the kernels can run, taken apart into arrays."""
 
+from functools import reduce
+from operator import add
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -8,7 +10,7 @@ from jaxtyping import Array, Float, Int
 
 from humboldt.models.cells.base import AbstractCell
 from humboldt.models.cells.lstm import LSTMCell
-from humboldt.models.cells.rnn import RNNCell
+from humboldt.models.cells.rnn import Activation, RNNCell
 from humboldt.models.cells.with_memory import MemoryCell
 from humboldt.models.layers.linear import Linear
 from humboldt.models.loop.fused.recorded import recorded
@@ -22,11 +24,12 @@ KINDS: dict[tuple[type, bool], Kind] = {
     (LSTMCell, True): "stack_lstm",
 }
 
+
 class Kernel(NamedTuple):
     """What is compiled for one kind of cell. `activation`: of an RNN."""
 
     kind: Kind
-    activation: str = "relu"
+    activation: Activation = "relu"
 
 
 class Sizes(NamedTuple):
@@ -85,14 +88,17 @@ class Parts(NamedTuple):
         `notes` are the inputs of the layers: `before`, the hidden state before every step, and `read`, the reading.
         """
         before = notes["before"]
-        # Nothing is added, but all weights now differ along the same axes of `vmap`: those of members. And so do symbols
-        # that members share: otherwise XLA would sort the gradients of all drives for one product of all members.
+        # Nothing is added, but all weights now differ along the same axes of `vmap`: those of members. And so do
+        # symbols that members share: else XLA would sort the gradients of all drives for one product of all members.
         zero = 0 * jax.lax.stop_gradient(sum((x.reshape(-1)[0] for x in self.weights().values()), start=table[0, 0]))
 
         def of(weights: list[Array], inputs: list[Array], axis: int = 0) -> tuple[Array, Array]:
             return recorded(jnp.concatenate(weights, axis) + zero, jnp.concatenate(inputs, 1))
 
-        small, small_inputs = [table], [jax.nn.one_hot(symbols, len(table), dtype=before.dtype) + zero.astype(before.dtype)]
+        small, small_inputs = (
+            [table],
+            [jax.nn.one_hot(symbols, len(table), dtype=before.dtype) + zero.astype(before.dtype)],
+        )
         if self.reading is not None:
             small.append(self.reading.weight)
             small_inputs.append(notes["read"])
@@ -100,7 +106,10 @@ class Parts(NamedTuple):
         if self.stack is None:
             return drives, {}, scale
         # Their gradients come with the step that reads what they did, the next one.
-        layers, always = (self.stack.value, self.stack.action), (symbols[:, None] >= 0).astype(before.dtype) + zero.astype(before.dtype)
+        layers, always = (
+            (self.stack.value, self.stack.action),
+            (symbols[:, None] >= 0).astype(before.dtype) + zero.astype(before.dtype),
+        )
         outputs, scale = _sum(
             (0, scale),
             of([layer.weight for layer in layers], [before], 1),
@@ -134,4 +143,4 @@ def _bias(layer: Linear) -> Float[Array, " out"]:
 def _sum(*results: Any) -> tuple[Array, Array]:
     """Adds up results of `recorded`: all get the same cotangents."""
     outputs, scales = zip(*results, strict=True)
-    return sum(outputs[1:], outputs[0]), sum(scales[1:], scales[0])
+    return reduce(add, outputs), reduce(add, scales)

@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.core import ShapedArray
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 from jaxtyping import Array, Float
@@ -34,7 +35,7 @@ def recorded(
 
 def _shapes(weight: Any, inputs: Any) -> list[Any]:
     shape = *inputs.shape[:3], weight.shape[2]
-    return [jax.core.ShapedArray(shape, inputs.dtype), jax.core.ShapedArray(inputs.shape[:2], jnp.dtype("float32"))]
+    return [ShapedArray(shape, inputs.dtype), ShapedArray(inputs.shape[:2], jnp.dtype("float32"))]
 
 
 def _values(weight: Array, inputs: Array) -> list[Array]:

@@ -1,6 +1,7 @@
 """The loop over time by the kernels, with its gradients."""
 
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -32,7 +33,8 @@ def run_fused(
     if not keeps:
         return outputs[0, 0]
     again = parts.again(table, symbols, {name: note[0, 0] for name, note in notes.items()})
-    return _with_gradient(parts.kernel, outputs, (weights, residuals), again)[0, 0]
+    linked: Any = _with_gradient(parts.kernel, outputs, (weights, residuals), again)
+    return linked[0, 0]
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
