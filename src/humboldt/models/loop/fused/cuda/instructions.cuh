@@ -1,6 +1,7 @@
 // Instructions of Hopper that CUDA C++ has no functions for. Those of its tensor cores are in products.cuh, which build.py writes.
 #pragma once
 #include <stdint.h>
+#define SHARED_MEMORY(name) extern __shared__ __align__(1024) char name[]
 
 __device__ __forceinline__ uint32_t shared(const void* p) { return (uint32_t)__cvta_generic_to_shared(p); }
 

@@ -52,7 +52,7 @@ constexpr int BARRIERS = TABLE + 256 * COLUMNS * 2;
 extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(256, 1)
 lstm_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols, const uint4* __restrict__ weights,
              const uint4* __restrict__ table, float* __restrict__ outputs, num* __restrict__ before, uint4* __restrict__ kept) {
-  extern __shared__ __align__(1024) char smem[];
+  SHARED_MEMORY(smem);
   const Sizes sizes = *sizes_at;
   const Place p(sizes);
   const int T = sizes.steps;
@@ -209,7 +209,7 @@ constexpr int BARRIERS = RECEIVED + 2 * PEERS * PARTS * 2048;
 extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(256, 1)
 lstm_backward(const Sizes* __restrict__ sizes_at, const uint4* __restrict__ weights, const float* __restrict__ scales,
               const uint4* __restrict__ kept, const float* __restrict__ d_outputs, num* __restrict__ d_drive) {
-  extern __shared__ __align__(1024) char smem[];
+  SHARED_MEMORY(smem);
   const Sizes sizes = *sizes_at;
   const Place p(sizes);
   const int T = sizes.steps;

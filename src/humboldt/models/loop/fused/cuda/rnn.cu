@@ -168,7 +168,7 @@ rnn_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols,
             , num* __restrict__ read, uint4* __restrict__ kept
 #endif
 ) {
-  extern __shared__ __align__(1024) char smem[];
+  SHARED_MEMORY(smem);
   const Sizes sizes = *sizes_at;
   const Place p(sizes);
   const int T = sizes.steps;
@@ -344,7 +344,7 @@ rnn_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weights
              , num* __restrict__ d_taps
 #endif
 ) {
-  extern __shared__ __align__(1024) char smem[];
+  SHARED_MEMORY(smem);
   const Sizes sizes = *sizes_at;
   const Place p(sizes);
   const int T = sizes.steps;
