@@ -107,7 +107,7 @@ def test_a_member_that_is_not_a_number_harms_nobody(emulator: Emulator):
     case = Case("lstm", hidden=64, members=3, batch=2, steps=3)
     weights, table, symbols, d_outputs = drawn(case)
     broken = weights | {"recurrent": weights["recurrent"].at[1, 5, 7].set(jnp.nan)}
-    runs = [kernels.forward("lstm", w, table, symbols) for w in (weights, broken)]
+    runs: list[Any] = [kernels.forward("lstm", w, table, symbols) for w in (weights, broken)]
     for run, w in zip(runs, (weights, broken), strict=True):
         runs.append(kernels.backward("lstm", w, run.residuals, run.outputs, d_outputs))
     for healthy, sick in (runs[:2], runs[2:]):
