@@ -135,6 +135,14 @@ class Watch(AbstractSink):
         return False
 
 
+class Unsaved(Checkpoints):
+    """Saves nothing: files are not measured here."""
+
+    def save(self, *args: Any, **named: Any) -> None:
+        """Does nothing."""
+        del args, named
+
+
 def tried(job: Job) -> dict[str, Any]:
     """Compares a few steps by a road with plain ones, as the trial of a run does. `refused`: the sentence, if a run
     would not take this road."""
@@ -168,7 +176,7 @@ def ours(stepper: Members, job: Job) -> float:
     with tempfile.TemporaryDirectory() as folder:
         loop, watch = Loop(stepper, job.recipe, job.problem), Watch()
         begin = time.perf_counter()
-        loop.run(Checkpoints(Path(folder)), watch)
+        loop.run(Unsaved(Path(folder)), watch)
     (first, begin), (last, end) = watch.times[0] if len(watch.times) > 1 else (0, begin), watch.times[-1]
     return (last - first) * len(job.members) / (end - begin)
 
@@ -181,7 +189,7 @@ def of_road(job: Job) -> dict[str, Any]:
         row["model_steps_per_second"] = round(ours(stepper, job), 1)
         if isinstance(stepper, Together):
             row["road_at_the_end"] = stepper.road
-            row["not_recorded"] = getattr(stepper._program, "not_recorded", None)
+            row["not_recorded"] = [getattr(program, "not_recorded", None) for _, program in stepper.programs]
         assert isinstance(stepper.sink, Watch)
         if stepper.sink.sentences:
             row["told"] = stepper.sink.sentences
@@ -223,8 +231,8 @@ def rows(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], Callable
         yield {**about, "part": "bare"}, of_bare
         for road in taken:
 
-            def of_one(job: Job = replace(job, road=road), measured: list[float] = measured) -> dict[str, Any]:
-                row = of_road(job)
+            def of_one(job: Job = job, road: Road = road, measured: list[float] = measured) -> dict[str, Any]:
+                row = of_road(replace(job, road=road))
                 return {**row, "times_bare": round(row["model_steps_per_second"] / max(measured), 2)}
 
             yield {**about, "part": road, "members": options.members}, of_one
@@ -307,6 +315,7 @@ def main() -> None:
         }
     )
     if options.smoke:
+        options.seconds = min(options.seconds, 60.0)
         from _torch_smoke import smoke
 
         smoke(options)

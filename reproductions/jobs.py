@@ -13,11 +13,12 @@ written in the command; `humboldt show` then lists the departures. `reproduction
 once, and `reproductions/integrate.py` adds what they made to the records.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 from humboldt.languages import tasks
+from humboldt.running.bench import misfit
 from humboldt.running.budgets import size_for
 from humboldt.suites import catalogue, suites
 from humboldt.suites.answers import SELECTION_SEEDS
@@ -44,11 +45,11 @@ DONE = {  # cells of Table 2 that are on record after 10,000 steps
     "lstm": ("bucket_sort",),
     "stack_rnn": ("reverse_string",),
 }
-REFERENCES = (  # those that gain most by a GPU first; `lanes.py --reversed` begins with the last
-    *("transformer", "gated_deltanet", "mamba", "deltanet", "slstm", "rwkv7", "mlstm", "xlstm", "gla", "mamba2"),
+REFERENCES = (  # those that gain most by a GPU first; processor cores begin with the last (`lanes.py --reversed`)
+    *("transformer", "gated_deltanet", "mamba", "deltanet", "slstm", "mlstm", "rwkv7", "xlstm", "gla", "mamba2"),
     *("transformer_alibi", "transformer_nope", "transformer_fire", "transformer_random_rope"),
-    *("gated_deltaproduct", "deltaproduct", "hgrn2", "retnet", "linear_attention", "ndstack_rnn"),
-    *("s4d", "mingru", "lru", "tape_rnn"),
+    *("gated_deltaproduct", "deltaproduct", "tape_rnn", "hgrn2", "retnet", "linear_attention", "ndstack_rnn"),
+    *("s4d", "lru", "mingru"),
 )
 LARGE_SUITES = ("chomsky", "pcfg_set")  # a command for each task
 CLASSIFIERS = ("transformer_encoder", "transformer_decoder", "bilstm", "lstm")
@@ -63,9 +64,10 @@ def references(preset: str, families: tuple[str, ...], suite_names: tuple[str, .
     """What `humboldt bench FAMILY --seeds 5` trains, family by family, without its tables and its page."""
     for family in families:
         model = f"family/{family}"
-        size = " ".join(f"--set {key}={value}" for key, value in size_for(model, BUDGETS[preset]).items())
+        sizes = size_for(model, BUDGETS[preset])
+        size = " ".join(f"--set {key}={value}" for key, value in sizes.items())
         for suite in map(suites.get, suite_names):
-            if model not in catalogue.models(suite):
+            if misfit(suite.name, model, preset, sizes):
                 continue
             chosen = catalogue.preset(suite, preset)
             chooses = len(chosen.changes["learning_rates"]) > 1 and suite.name != "bias"
@@ -78,7 +80,7 @@ def references(preset: str, families: tuple[str, ...], suite_names: tuple[str, .
 def quick_references() -> Iterator[str]:
     """References of the quick bench, of all families that have none yet."""
     names = ("tracking", "recognition", "syntax", "bias", "bliss", "pcfg_set", "chomsky")
-    yield from references(f"{PREFIX}quick", REFERENCES, names, 10)
+    yield from references(f"{PREFIX}quick", REFERENCES, names, 6)
 
 
 def standard_references() -> Iterator[str]:
@@ -96,14 +98,25 @@ def chomsky_table_2() -> Iterator[str]:
         ("transformer_encoder", 20, " --set positions=relative --set learning_rates=0.0003"),
         ("tape_rnn", 16, " --set num_tapes=1 --set learning_rates=0.0003"),
     )
-    for which in (None, FEWER_STEPS, DONE):  # cells that have no number first
-        for model, memory, few in models:
-            known = (*FEWER_STEPS.get(model, ()), *DONE.get(model, ()))
-            missing = tuple(task for task in CHOMSKY_TASKS if task not in known)
-            for task in missing if which is None else which.get(model, ()):
+
+    def cells(which: Iterable[tuple[str, int, str]], chosen: Callable[[str, str], bool]) -> list[str]:
+        """Returns the commands of the chosen tasks of some models."""
+        lines = []
+        for model, memory, few in which:
+            for task in [task for task in CHOMSKY_TASKS if chosen(model, task)]:
                 answers_at_once = tasks.get(f"chomsky/{task}")().answers_at_every_step  # pyright: ignore[reportAttributeAccessIssue]
                 tokens = f" --set computation_tokens={int(not answers_at_once)}" if model == "tape_rnn" else ""
-                yield line(memory, "chomsky", f"paper --task {task} --model {model} {SHORT}{few}{tokens}")
+                lines.append(line(memory, "chomsky", f"paper --task {task} --model {model} {SHORT}{few}{tokens}"))
+        return lines
+
+    fewer = {(model, task) for model, own in FEWER_STEPS.items() for task in own}
+    done = {(model, task) for model, own in DONE.items() for task in own}
+    quick = cells(models[:3], lambda *cell: cell not in fewer | done) + cells(models[:3], lambda *cell: cell in fewer)
+    slow = cells(models[3:], lambda *cell: True)  # hosts, not the GPU, are busy with these: two others to each of them
+    while quick or slow:
+        yield from (*quick[:2], *slow[:1])
+        quick, slow = quick[2:], slow[1:]
+    yield from cells(models[:3], lambda *cell: cell in done)
 
 
 def chomsky_rest() -> Iterator[str]:

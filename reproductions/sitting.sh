@@ -11,9 +11,10 @@
 # tells the lanes to save and end first, a minute before. Nothing is killed.
 #
 # Variables: FOLDER (/tmp/sitting), TOTAL (seconds after which lanes end by themselves, 1500), PAPERS (lists for the GPU),
-# PAPER_LANES (4), PAPER_MEMORY (85 GiB), PAPER_SHARE (percent of the GPU's multiprocessors, 80), PAPER_ALSO (more options
-# for these commands), REFERENCES (their list), REFERENCE_LANES (6 on the GPU; 0 for none), REFERENCE_MEMORY (62), CORES
-# (of processor lanes, all but the first three; `none` for none), ALSO (more options for references), PYTHON (python3).
+# PAPER_LANES (6), PAPER_MEMORY (100 GiB), PAPER_SHARE (percent of the GPU's multiprocessors for each of them), PAPER_ALSO
+# (more options for these commands), REFERENCES (their list), SKIP (lines of it that are left out, a pattern),
+# REFERENCE_LANES (8 on the GPU; 0 for none), REFERENCE_MEMORY (48), CORES (of processor lanes, the last four; `none` for
+# none), ALSO (more options for references), STOPPING (seconds of the last call for saving, 60), PYTHON (python3).
 set -u
 
 seconds=$1
@@ -54,19 +55,23 @@ if [ "${2:-}" != stop ] || [ ! -e "$folder/papers.pid" ]; then
         10_tracking_table_3}; do
         cat "$(path "$list")" >>"$folder/papers.txt"
     done
-    references=$(path "${REFERENCES:-0_quick_references}")
-    if [ "${PAPER_LANES:-4}" -gt 0 ]; then
+    references=$folder/references.txt
+    grep -v -E "${SKIP:-^$}" "$(path "${REFERENCES:-0_quick_references}")" >"$references"
+    if [ "${PAPER_LANES:-6}" -gt 0 ]; then
         group papers "$folder/papers-results" "$total" --file "$folder/papers.txt" --every 0 \
-            --lanes "${PAPER_LANES:-4}" --memory "${PAPER_MEMORY:-85}" --gpu-share "${PAPER_SHARE:-80}" \
+            --lanes "${PAPER_LANES:-6}" --memory "${PAPER_MEMORY:-100}" ${PAPER_SHARE:+--gpu-share "$PAPER_SHARE"} \
             --also "${PAPER_ALSO:-}"
     fi
-    if [ "${REFERENCE_LANES:-6}" -gt 0 ]; then
+    if [ "${REFERENCE_LANES:-8}" -gt 0 ]; then
         # The best algorithm for a product is searched for when a program is compiled; small networks gain nothing by it.
-        XLA_FLAGS="${XLA_FLAGS:-} --xla_gpu_autotune_level=0" \
+        flags="${XLA_FLAGS:-} --xla_gpu_autotune_level=0"
+        XLA_FLAGS=$flags JAX_PLATFORMS=cpu "$PYTHON" -c "import jax; jax.numpy.zeros(1)" 2>/dev/null ||
+            flags=${XLA_FLAGS:-} # another version of JAX, which has no such flag
+        XLA_FLAGS=$flags \
             group references-gpu "$folder/references-results" "$total" --file "$references" --every 0 \
-            --lanes "${REFERENCE_LANES:-6}" --memory "${REFERENCE_MEMORY:-62}" --also "${ALSO:-}"
+            --lanes "${REFERENCE_LANES:-8}" --memory "${REFERENCE_MEMORY:-48}" --also "${ALSO:-}"
     fi
-    cores=${CORES:-3-$(($(nproc) - 1))}
+    cores=${CORES:-$(($(nproc) - 4))-$(($(nproc) - 1))}
     if [ "$cores" != none ]; then
         JAX_COMPILATION_CACHE_DIR=$folder/compiled JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=2 \
             group references-cpu "$folder/references-results" "$total" --file "$references" --every 0 \

@@ -125,6 +125,41 @@ def test_what_has_succeeded_is_not_run_again(tmp_path: Path):
     assert third.returncode == 0 and (tmp_path / "count").read_text() == "once\n" * 2
 
 
+@pytest.mark.skipif(not (shutil.which("taskset") and shutil.which("setsid")), reason="not on this system")
+def test_a_sitting_runs_on_between_calls_until_it_is_told_to_stop(tmp_path: Path):
+    waits = f'"{sys.executable}" "{tmp_path}/slow.py"; echo what must not begin'
+    for name, text in (("slow.py", SLOW_TO_STOP), ("papers", f"true\n1:{waits}\n"), ("references", "1:true\n2:no\n")):
+        (tmp_path / name).write_text(text)
+    environment = {
+        **{"FOLDER": str(tmp_path / "sitting"), "BACK": str(tmp_path / "back"), "PYTHON": sys.executable},
+        **{"PAPERS": str(tmp_path / "papers"), "REFERENCES": str(tmp_path / "references"), "SKIP": "no$"},
+        **{"CORES": str(min(os.sched_getaffinity(0))), "REFERENCE_LANES": "0", "PAPER_LANES": "2", "STOPPING": "20"},
+    }
+
+    def call(*arguments: str) -> str:
+        command = ["bash", "reproductions/sitting.sh", *arguments]
+        done = subprocess.run(
+            command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=100
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    log = tmp_path / "sitting/papers/lane-2.log"
+    said = call("1")
+    for _ in range(100):  # it runs on
+        if "begun" in log.read_text():
+            break
+        time.sleep(0.1)
+    running = int((tmp_path / "sitting/papers.pid").read_text())
+    os.kill(running, 0)
+    said = call("21", "stop")
+    assert log.read_text() == "begun\nsaved\n"
+    assert "papers: 1 commands done" in said and "references-cpu: 1 commands done" in said
+    with pytest.raises(ProcessLookupError):
+        os.kill(running, 0)
+    assert [path.name for path in (tmp_path / "back").iterdir()] == ["logs.tar.gz"]  # nothing was trained
+
+
 JOBS = script("reproductions/jobs.py")
 
 

@@ -43,7 +43,7 @@ class Operations(TorchDispatchMode):
         super().__init__()
         self.done: list[tuple[Any, Any, Any, Any, MemberRandom | None]] = []
         self.active: MemberRandom | None = None
-        self.before: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}  # what was changed in place, as it was
+        self.before: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}  # what was given, as it was
         self.made: set[int] = set()
         self.constant: set[int] = set()  # what depends on no other tensor; on a GPU, it would be on the CPU
 
@@ -57,17 +57,18 @@ class Operations(TorchDispatchMode):
         is_constant = all(map(self.is_constant, given)) and torch.Tag.nondeterministic_seeded not in func.tags
         if func is torch.ops.aten._local_scalar_dense.default and not is_constant:
             raise ReadsDevice("operation not permitted when stream is capturing")
-        if func._schema.is_mutable:
-            for x in given:
-                place = x.untyped_storage().data_ptr()
-                if place not in self.made and place not in self.before:
-                    whole = torch.empty(0, dtype=x.dtype).set_(x.untyped_storage())
-                    self.before[place] = whole, whole.clone()
+        for x in given:  # schemas do not tell all changes: batch normalisation has none
+            place = x.untyped_storage().data_ptr()
+            if place not in self.made and place not in self.before:
+                whole = torch.empty(0, dtype=x.dtype).set_(x.untyped_storage())
+                self.before[place] = whole, whole.clone()
         results = func(*args, **named)
         for x in pytree.tree_leaves(results):
-            if isinstance(x, torch.Tensor) and not func.is_view and not func._schema.is_mutable:
-                self.made.add(x.untyped_storage().data_ptr())
-                (self.constant.add if is_constant else self.constant.discard)(x.untyped_storage().data_ptr())
+            if isinstance(x, torch.Tensor):
+                place = x.untyped_storage().data_ptr()
+                if place not in self.before:
+                    self.made.add(place)
+                    (self.constant.add if is_constant else self.constant.discard)(place)
         same = [pytree.tree_map_only(torch.Tensor, torch.ops.aten.alias.default, x) for x in (args, named, results)]
         self.done.append((func, *same, self.active))  # aliases, whose shapes no later operation changes
         return results
@@ -84,10 +85,12 @@ class Operations(TorchDispatchMode):
                 continue
             with random.active() if random else contextlib.nullcontext():
                 again = func(*args, **named)
-            if not func._schema.is_mutable:
-                for new, old in zip(pytree.tree_leaves(again), pytree.tree_leaves(results), strict=True):
-                    if isinstance(new, torch.Tensor):
-                        old.copy_(new)
+            for new, old in zip(pytree.tree_leaves(again), pytree.tree_leaves(results), strict=True):
+                if (
+                    isinstance(new, torch.Tensor)
+                    and new.untyped_storage().data_ptr() != old.untyped_storage().data_ptr()
+                ):
+                    old.copy_(new)
 
 
 class Recorder:

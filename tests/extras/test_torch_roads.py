@@ -1,6 +1,5 @@
 """Members by fast roads: the losses of plain steps, by the right road or with the right sentence."""
 
-import contextlib
 import itertools
 from collections.abc import Callable
 from copy import copy
@@ -43,7 +42,7 @@ from humboldt.training.abilities import CountsRight, GivesProbabilities, WritesO
 from humboldt.training.base import Job, Milestone, Recipe, Road, Schedule, engines
 from humboldt.training.engines.torch import _training
 from humboldt.training.pytorch import roads
-from humboldt.training.pytorch.graphs import CannotRecord, Graphs
+from humboldt.training.pytorch.graphs import Graphs
 from humboldt.training.pytorch.plain_layers import PlainLayers
 from humboldt.training.pytorch.predictor import ModulePredictor
 from humboldt.training.pytorch.stacked import Stack
@@ -109,6 +108,45 @@ def test_awkward_modules_are_stacked_or_a_sentence_says_why_not(module: type, re
         plain = train(replace(wish, road="in_turn"), tmp_path / "in turn")
         assert_weights(plain, found, atol=0.0 if reason else 1e-4)
         assert any(name.endswith("running_mean") for name in found.weights(0)) == (module is BatchNorm)
+
+
+RECORDED = [
+    module for module, reason in AWKWARD if reason is None and module is not LSTM
+]  # one_hot reads tokens on a CPU
+
+
+@pytest.mark.parametrize("module", RECORDED)
+def test_awkward_modules_that_are_stacked_can_be_recorded(module: type):
+    training = _training(job(module, steps=12))
+    batches, learners = training.batches(0, 12), [training.fresh(member) for member in training.members]
+    plain = [training.fresh(member) for member in training.members]
+    expected = []
+    for number, learner in enumerate(plain):
+        expected.append(training._span(learner, number, 0, [training._examples(batch, number) for batch in batches]))
+    made = Stack(training, Recorder(training.caller.device))
+    found = [made.advance(learners, first, batches[first : first + 6], np.ones(3)) for first in (0, 6)]
+    assert made.not_recorded is None
+    np.testing.assert_allclose(np.concatenate(found, -1), np.array(expected).transpose(2, 0, 1), rtol=1e-4, atol=1e-5)
+    for mine, other in zip(learners, plain, strict=True):
+        buffers = dict(other.module.named_buffers())
+        for name, x in mine.module.named_buffers():
+            torch.testing.assert_close(x, buffers[name])
+
+
+def test_stacked_weights_are_not_moved_as_those_of_one_module_on_a_gpu(monkeypatch: pytest.MonkeyPatch):
+    """There, `flatten_parameters` asks for addresses, which weights of several members do not have."""
+    training = _training(job(Plain, steps=2))
+    made, learners = Stack(training), [training.fresh(member) for member in training.members]
+    flatten = nn.RNNBase.flatten_parameters
+
+    def strict(layer: nn.RNNBase) -> None:
+        assert not any(torch._C._functorch.is_batchedtensor(x) for x in layer._flat_weights)
+        flatten(layer)
+
+    monkeypatch.setattr(nn.RNNBase, "flatten_parameters", strict)
+    made.advance(learners, 0, training.batches(0, 2), np.ones(3))
+    learners[0].module(torch.zeros(2, 3, dtype=torch.int64))
+    assert "flatten_parameters" not in vars(made.module.gru)
 
 
 def test_parameters_that_are_made_lazily_are_refused(tmp_path: Path):
@@ -278,7 +316,7 @@ def test_a_failure_in_training_leads_to_members_in_turn(tmp_path: Path, monkeypa
     def fails(self: Stack, learners: Any, first: int, data: Any, rates: np.ndarray) -> np.ndarray:
         first_steps.append(first)
         if first >= 100:
-            raise torch.OutOfMemoryError("out of memory")
+            raise RuntimeError("the device was lost")
         return advance(self, learners, first, data, rates)
 
     wish, sink = job(Plain, steps=210), Telling()
@@ -286,7 +324,7 @@ def test_a_failure_in_training_leads_to_members_in_turn(tmp_path: Path, monkeypa
     monkeypatch.setattr(Stack, "advance", fails)
     found = train(wish, tmp_path / "failed", sink)
     assert sink.warnings == [
-        "test_torch.py:Plain: members cannot be stacked as one module: out of memory. They are trained in turn."
+        "test_torch.py:Plain: members cannot be stacked as one module: the device was lost. They are trained in turn."
     ]
     assert first_steps[-1] == 100
     assert_weights(plain, found, atol=1e-3)
@@ -294,6 +332,27 @@ def test_a_failure_in_training_leads_to_members_in_turn(tmp_path: Path, monkeypa
         train(wish, tmp_path / "part", Telling(stop_after=2))
     again = train(wish, tmp_path / "part")
     assert_weights(found, again)
+
+
+def test_members_that_do_not_fit_into_memory_are_stacked_in_halves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    advance = Stack.advance
+
+    def fails(self: Stack, learners: Any, first: int, *more: Any) -> np.ndarray:
+        if first >= 100 and len(learners) > 2:
+            raise torch.OutOfMemoryError("out of memory")
+        return advance(self, learners, first, *more)
+
+    wish, sink = job(Dropping, steps=130, members=5), Telling()
+    plain = train(replace(wish, road="in_turn"), tmp_path / "plain")
+    monkeypatch.setattr(Stack, "advance", fails)
+    found = train(wish, tmp_path / "halves", sink)
+    assert sink.warnings == [
+        f"test_torch.py:Dropping: {count} members stacked as one module need more memory than there is. They are "
+        "stacked in two halves."
+        for count in (5, 3)
+    ]
+    assert found.predictor.stacked
+    assert_weights(plain, found, members=5, atol=1e-2)
 
 
 @pytest.mark.parametrize(
@@ -367,18 +426,18 @@ def test_a_program_has_a_limited_number_of_graphs(program: str, monkeypatch: pyt
         monkeypatch.setattr(f"humboldt.training.pytorch.{module}.MOST_GRAPHS", 2)
     training = _training(job(Dropping))
     expected, _ = plain_steps(training, np.ones(3))
-    made, learners = PROGRAMS[program](training), [training.fresh(member) for member in training.members]
-    batches = training.batches(0, 50)
+    made: Any = PROGRAMS[program](training)
+    learners, batches = [training.fresh(member) for member in training.members], training.batches(0, 50)
     assert len({batch.tokens.shape for batch in batches}) > 2
     losses = made.advance(learners, 0, batches, np.ones(3))
     np.testing.assert_allclose(losses, expected, rtol=1e-4, atol=1e-5)
-    (member, *_) = getattr(made, "members") if program == "graphs" else (made,)
+    (member, *_) = made.members if program == "graphs" else (made,)
     assert len(member._steps) == 2
 
 
 @pytest.mark.parametrize("program", ["stacked, recorded", "graphs"])
 def test_steps_are_recorded_once_for_each_shape(program: str):
-    training = _training(job(EncoderDecoder if program != "graphs" else Plain))
+    training = _training(job(Dropping))
     made: Any = PROGRAMS[program](training)
     learners, batches = [training.fresh(member) for member in training.members], training.batches(0, 20)
     made.advance(learners, 0, batches, np.ones(3))

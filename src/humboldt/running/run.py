@@ -82,9 +82,9 @@ def run_study(
         executor.check()
     study.store  # noqa: B018  raises before anything is announced if the folder cannot be written
     check_before_training(study.suite, study.pending())
+    planned = announce(study, estimate="remembered") if announces else ()
     if executor is None:
         study.check_memory()
-    planned = announce(study, estimate="remembered") if announces else ()
     seconds = {p.experiment.name: p.seconds for p in planned if p.seconds is not None and p.missing}
     count = len(study.pending())
     with (

@@ -124,9 +124,15 @@ class Study:
     def check_memory(self) -> None:
         """Raises a usage error if an experiment needs more memory than this machine has. Called before a run.
 
-        Members can be trained in groups, so only far too many members are an error.
+        Members can be trained in groups, so only far too many members are an error. Of experiments with equal settings
+        for several tasks one is checked: alphabets hardly change the size of a network.
         """
+        kinds: dict[tuple[str, str, int], Experiment] = {}
         for experiment in self.pending():
+            training = experiment.training
+            key = (training.model, canonical(training.setting), len(experiment.members))
+            kinds.setdefault(key, experiment)
+        for experiment in kinds.values():
             objects = resolved(experiment)
             job = self.suite.job(objects, experiment.members[:1])
             with named_extras():

@@ -163,8 +163,11 @@ class CudaRecorder:
                 graph.capture_begin(pool=self._pool, capture_error_mode="thread_local")
                 try:
                     work()
-                finally:
-                    graph.capture_end()
+                except BaseException:
+                    with contextlib.suppress(Exception):  # of a recording that is spoilt
+                        graph.capture_end()
+                    raise
+                graph.capture_end()
         finally:
             if collects:
                 gc.enable()

@@ -5,6 +5,7 @@ own learning rate, penalties and clipping. Nothing is read from the device befor
 whose loss or gradient is not finite is frozen; no operation mixes rows, so no member's result depends on the others.
 """
 
+import gc
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -53,7 +54,18 @@ class Functional:
         self.module, self.tensors, self.forward = module, tensors, module.forward
 
     def __call__(self, *args: Any, **named: Any) -> Any:
-        return functional_call(self.module, self.tensors, args, named)
+        layers = [vars(part) for part in self.module.modules() if isinstance(part, nn.RNNBase)]
+        for attributes in layers:  # on a GPU, a layer would move weights that it does not know to one place
+            attributes["flatten_parameters"] = _do_nothing
+        try:
+            return functional_call(self.module, self.tensors, args, named)
+        finally:
+            for attributes in layers:
+                del attributes["flatten_parameters"]
+
+
+def _do_nothing() -> None:
+    pass
 
 
 @contextmanager
@@ -130,7 +142,7 @@ class Stack:
         self.members = [training.members[number] for number in self.numbers]
         self.module, self._tried = (training.fresh(self.members[0]).module.train() for _ in range(2))
         device = training.caller.device
-        self.recorder = recorder or (CudaRecorder(device) if device.type == "cuda" else Direct())
+        self.recorder = recorder or recorder_of(device)
         self.not_recorded: str | None = None  # why steps are not recorded, after an attempt
         self._l1, self._l2 = (
             torch.tensor([getattr(member, name) for member in self.members], dtype=torch.float32, device=device)[
@@ -140,6 +152,21 @@ class Stack:
         )
         self._is_penalised = any(member.l1 or member.l2 for member in self.members)
         self._forget()
+
+    def halves(self) -> list["Stack"]:
+        """Returns two programs for half of the members each, for a device whose memory is too small for all. They share
+        the memory of what they record, since they take turns."""
+        recorder = Direct() if isinstance(self.recorder, Direct) else recorder_of(self.caller.device)
+        middle = (len(self.numbers) + 1) // 2
+        parts = self.numbers[:middle], self.numbers[middle:]
+        return [Stack(self.training, recorder, numbers=part) for part in parts]
+
+    def free(self) -> None:
+        """Frees the memory of its state and of what is recorded."""
+        self._forget()
+        gc.collect()
+        if self.caller.device.type == "cuda":
+            torch.cuda.empty_cache()
 
     def _forget(self) -> None:
         self._state: _State | None = None
@@ -243,7 +270,10 @@ class Stack:
         return np.array([[learning_rate_factor(self.recipe.schedule, number)] for number in numbers]) * own
 
     def _examples(self, batch: Batch) -> Examples:
-        return Examples(*(self.caller.tensor(getattr(batch, name)) for name in Examples._fields))
+        arrays = (getattr(batch, name) for name in Examples._fields)
+        if self.training.problem.has_own_examples:
+            arrays = (array[self.numbers] for array in arrays)
+        return Examples(*map(self.caller.tensor, arrays))
 
     def _gradient(self, state: "_State", batch: Examples, masks: list[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
         """Returns loss and accuracy of every member, and the gradients as a matrix. Updates buffers."""
@@ -311,6 +341,11 @@ class Stack:
             for name, x in rows.constants.items():
                 if name in buffers:
                     buffers[name].copy_(x[number])
+
+
+def recorder_of(device: torch.device) -> Recorder:
+    """Returns the recorder of steps on a device."""
+    return CudaRecorder(device) if device.type == "cuda" else Direct()
 
 
 class _State:
