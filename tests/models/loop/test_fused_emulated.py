@@ -108,7 +108,7 @@ def test_a_member_that_is_not_a_number_harms_nobody(emulator: Emulator):
     weights, table, symbols, d_outputs = drawn(case)
     broken = weights | {"recurrent": weights["recurrent"].at[1, 5, 7].set(jnp.nan)}
     runs: list[Any] = [kernels.forward("lstm", w, table, symbols) for w in (weights, broken)]
-    for run, w in zip(runs, (weights, broken), strict=True):
+    for run, w in zip(tuple(runs), (weights, broken), strict=True):
         runs.append(kernels.backward("lstm", w, run.residuals, run.outputs, d_outputs))
     for healthy, sick in (runs[:2], runs[2:]):
         for a, b in zip(jax.tree.leaves(healthy), jax.tree.leaves(sick), strict=True):
