@@ -76,6 +76,13 @@ class RoadName(StrEnum):
     IN_TURN = "in_turn"
 
 
+class CompileName(StrEnum):
+    """See `humboldt.training.base.Compile`."""
+
+    SETTING = "setting"
+    AUTO = "auto"
+
+
 def plan_(
     suite: SuiteName,
     task: TaskNames = [],  # noqa: B006
@@ -141,6 +148,10 @@ def run(
     road: Annotated[
         RoadName, typer.Option(help="PyTorch: how members are trained; auto takes the fastest way that a trial allows.")
     ] = RoadName.AUTO,
+    compile: Annotated[
+        CompileName,
+        typer.Option(help="PyTorch: with auto, torch.compile is tried, and used where it is faster and agrees."),
+    ] = CompileName.SETTING,
     ray: Annotated[
         str | None,
         typer.Option(
@@ -161,7 +172,15 @@ def run(
         announce(study, estimate="none" if no_estimate else "measured", with_ids=True)
         return
     with resumable():
-        run_study(study, save_every=save_every, keep=keep.value, executor=executor, road=road.value, announces=True)
+        run_study(
+            study,
+            save_every=save_every,
+            keep=keep.value,
+            executor=executor,
+            road=road.value,
+            compile=compile.value,
+            announces=True,
+        )
     _print_saved(study)
     print(study.table())
 

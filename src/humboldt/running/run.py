@@ -15,7 +15,7 @@ from humboldt.running.progress import progress as shown
 from humboldt.running.study import Study, plan
 from humboldt.suites.experiments import Experiment
 from humboldt.suites.task_check import check_before_training
-from humboldt.training.base import Road
+from humboldt.training.base import Compile, Road
 
 RUN_ARGUMENTS = {
     "progress": either(flag, function),
@@ -23,6 +23,7 @@ RUN_ARGUMENTS = {
     "keep": choice("best", "all", "none"),
     "executor": optional(instance(AbstractExecutor, "an executor")),
     "road": choice(*get_args(Road)),
+    "compile": choice(*get_args(Compile)),
 }
 
 
@@ -35,6 +36,7 @@ def run(
     keep: Keep = "best",
     executor: AbstractExecutor | None = None,
     road: Road = "auto",
+    compile: Compile = "setting",
     **options: Any,
 ) -> Study:
     """Plans a study, runs its missing work, and returns it. Takes the arguments of `plan`.
@@ -48,6 +50,8 @@ def run(
     - `executor`: runs the experiments; in this process if it is `None`.
     - `road`: how the members of PyTorch modules are trained: the fastest way that a trial allows, as one module
       (`stacked`), as CUDA `graphs`, in `processes`, or `in_turn`. Results depend on it only in rounding.
+    - `compile`: with `auto`, `torch.compile` is tried for PyTorch modules, and used if it is faster and agrees.
+      Otherwise the model's setting of this name decides. Results depend on it only in rounding.
 
     ```python
     study = humboldt.run("chomsky", tasks=["parity_check"], models=["rnn"], preset="quick", out="results")
@@ -56,7 +60,9 @@ def run(
     ```
     """
     study = plan(suite, **options)
-    return run_study(study, progress=progress, save_every=save_every, keep=keep, executor=executor, road=road)
+    return run_study(
+        study, progress=progress, save_every=save_every, keep=keep, executor=executor, road=road, compile=compile
+    )
 
 
 @checked_arguments(study=instance(Study, "a study, as `plan` returns it"), **RUN_ARGUMENTS)
@@ -68,6 +74,7 @@ def run_study(
     keep: Keep = "best",
     executor: AbstractExecutor | None = None,
     road: Road = "auto",
+    compile: Compile = "setting",
     announces: bool = False,
 ) -> Study:
     """Runs the missing work of a study; see `run`. `announces`: whether the plan is printed on stderr first."""
@@ -90,7 +97,7 @@ def run_study(
                 return Shown(experiment.name, view, should_stop)
             return _Forwarded(experiment.name, progress if callable(progress) else None, should_stop)
 
-        study.run(sink, save_seconds=save_every, keep=keep, executor=executor, road=road)
+        study.run(sink, save_seconds=save_every, keep=keep, executor=executor, road=road, compile=compile)
     return study
 
 

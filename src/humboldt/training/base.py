@@ -31,6 +31,10 @@ Road = Literal["auto", "stacked", "graphs", "processes", "in_turn"]
 """How PyTorch modules of several members are trained: as one module, as CUDA graphs, in processes, or in turn."""
 
 
+Compile = Literal["setting", "auto"]
+"""Whether `torch.compile` is used: as the model's setting says, or also where a trial finds that it pays."""
+
+
 @dataclass(frozen=True)
 class Schedule:
     """A factor on every member's learning rate: linear from `start` to 1 over `warm_up` steps, then according to
@@ -221,7 +225,7 @@ class Job:
 
     `milestone(step, predictor)` is called at the problem's milestones. `cores` is the number of cores that the job
     may use; `None` means all of its process. No result depends on it. `road`: how the members of PyTorch modules are
-    trained; results depend on it only in rounding.
+    trained, and `compile`: whether by `torch.compile`; results depend on both only in rounding.
     """
 
     model: Any
@@ -231,6 +235,7 @@ class Job:
     milestone: Callable[[int, AbstractPredictor], Milestone] | None = None
     cores: int | None = None
     road: Road = "auto"
+    compile: Compile = "setting"
 
 
 @dataclass(frozen=True)

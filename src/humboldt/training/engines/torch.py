@@ -156,6 +156,7 @@ def _training(job: Job) -> "Training":
         compiled=model.compile,
         cores=job.cores,
         road=job.road,
+        compile=job.compile,
     )
 
 
