@@ -4,23 +4,42 @@ Such a part stands between two remarks, `<!-- generated: NAME -->` and `<!-- end
 name. `tests/test_generated.py` fails where a page is not what this script would write.
 """
 
+import importlib.util
 import json
 import re
+import statistics
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import humboldt
 from humboldt.languages import tasks
 from humboldt.published import lookup, rows
 from humboldt.report.tables import as_text
-from humboldt.suites import suites
+from humboldt.suites import benched, suites
+from humboldt.suites.agreement_rules import RULES
+from humboldt.suites.answers import Progress, TaskAnswer
+from humboldt.suites.bench import QUICK
 from humboldt.suites.chomsky import floors
 from humboldt.suites.chomsky.protocol import TASKS
+from humboldt.suites.profile import headline
+from humboldt.suites.published_numbers import NOT_EXPLAINED
 from humboldt.suites.reading import stored, tables
+from humboldt.suites.reproduced import disagreements as found_disagreements
 
 ROOT = Path(__file__).parents[1]
 PATTERN = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+
+
+def script(path: str) -> Any:
+    """Returns a script of the repository as a module."""
+    place = ROOT / path
+    spec = importlib.util.spec_from_file_location(place.stem, place)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def quick(suite: str) -> str:
@@ -63,6 +82,47 @@ def pcfg_set_table_3() -> str:
     return "\n" + "\n".join(lines) + "\n\n"
 
 
+def bench_tasks() -> str:
+    """Returns how far apart the references of the quick bench are, task by task."""
+    by_task: dict[tuple[str, str], list[tuple[float, str, TaskAnswer]]] = {}
+    for answers in benched.answers_of(benched.reference_scores(), QUICK):
+        for task in answers.tasks:
+            if not answers.has_preferences:
+                mean = sum(task.scaled) / len(task.scaled)
+                place = by_task.setdefault((answers.suite, task.task), [])
+                place.append((mean, benched.model_title(answers.model), task))
+    lines = ["| suite | task | families | lowest | median | highest | which | extended by |", "| --- " * 8 + "|"]
+    for (suite, task), known in by_task.items():
+        means = sorted(mean for mean, _, _ in known)
+        highest = max(means)
+        which = ", ".join(sorted(title for mean, title, _ in known if f"{mean:.2f}" == f"{highest:.2f}"))
+        which = which if highest >= 0.005 else "–"
+        extended = sum(answer.progress is Progress.EXTENDED for _, _, answer in known)
+        numbers = f"{means[0]:.2f} | {statistics.median(means):.2f} | {highest:.2f}"
+        lines.append(f"| `{suite}` | {task} | {len(known)} | {numbers} | {which} | {extended} |")
+    return "\n" + "\n".join(lines) + "\n\n"
+
+
+def bench_references() -> str:
+    """Returns the answers of all references of the quick bench: the mean score from floor to perfect with its interval,
+    and how many tasks are solved."""
+    names = benched.benched_suites()
+    rows_: dict[str, dict[str, str]] = {}
+    for answers in benched.answers_of(benched.reference_scores(), QUICK):
+        if not answers.has_preferences:
+            number, _, _ = headline(answers).partition(";")
+            solved = sum(count for count, _ in answers.solved.values())
+            text = f"{number}, {solved} of {sum(total for _, total in answers.solved.values())}"
+            rows_.setdefault(benched.model_title(answers.model), {})[answers.suite] = text
+    columns = [name for name in names if any(name in row for row in rows_.values())]
+    lines = [f"| family | {' | '.join(f'`{name}`' for name in columns)} |", "| --- " * (1 + len(columns)) + "|"]
+    lines += [
+        f"| {title} | {' | '.join(row.get(name, '–') for name in columns)} |"
+        for title, row in sorted(rows_.items(), key=lambda item: item[0].lower())
+    ]
+    return "\n" + "\n".join(lines) + "\n\n"
+
+
 def bliss_prior_work() -> str:
     """Returns Table 1 of Lan et al., with the factor between the longest n of the test and of training."""
     lines = [
@@ -90,8 +150,8 @@ def bliss_prior_work() -> str:
 
 def reproduced() -> str:
     """Returns one row for each published table of which something was measured, and one for all others of a paper."""
-    lines = ["| suite | the paper's | numbers | measured | judged | agree | cost | what counts as agreement |"]
-    lines.append("| --- " * 8 + "|")
+    columns = ("numbers", "measured", "judged", "agree", "trained longer", "cost", "what counts as agreement")
+    lines = [f"| suite | the paper's | {' | '.join(columns)} |", "| --- " * 9 + "|"]
     found = humboldt.reproduced(ROOT / "reproductions")
     for suite in dict.fromkeys(one.suite for one in found):
         own = [one for one in found if one.suite == suite]
@@ -99,6 +159,7 @@ def reproduced() -> str:
             if one.measured:
                 old = f" ({one.superseded} of an earlier version)" if one.superseded else ""
                 judged = (str(one.judged), str(one.agree)) if one.judged else ("–", "–")
+                longer = f"{one.extended_agree} of {one.extended} agree" if one.extended else ""
                 cost = "–" if one.cost is None else f"{100 * one.cost:.3g}%"
                 cells = (
                     f"`{suite}`",
@@ -106,6 +167,7 @@ def reproduced() -> str:
                     str(one.numbers),
                     f"{one.measured}{old}",
                     *judged,
+                    longer,
                     cost,
                     one.rule,
                 )
@@ -114,7 +176,7 @@ def reproduced() -> str:
         if rest:
             names = ", ".join(_title(one.table).removeprefix("Table ") for one in rest)
             noun = "Tables" if len(rest) > 1 else "Table"
-            lines.append(f"| `{suite}` | {noun} {names} | {sum(one.numbers for one in rest)} | 0 | | | | |")
+            lines.append(f"| `{suite}` | {noun} {names} | {sum(one.numbers for one in rest)} | 0 | | | | | |")
     total = sum(one.measured for one in found), sum(one.numbers for one in found)
     lines += ["", f"{total[0]:,} of {total[1]:,} published numbers are measured."]
     return "\n" + "\n".join(lines) + "\n\n"
@@ -149,60 +211,33 @@ def speed() -> str:
     return "\n" + textwrap.fill(text, 140, break_long_words=False) + "\n\n"
 
 
-STATEMENTS = """
-**Neural networks and the Chomsky hierarchy: where it was tried, mostly yes.** {chomsky_measured} are measured, {cells}
-of Table 2 among them, with {cost} of the paper's training. {chomsky_agree} of these cells agree: RNN, LSTM and
-Stack-RNN solve the regular tasks, and of the three only the Stack-RNN reverses strings. The one that does not agree,
-the LSTM on Bucket Sort, had at most 4% of the paper's steps and was still learning. Nothing is measured of the
-Tape-RNN, of the Transformer, and of most tasks that are not regular.
-
-**BLISS: in part.** {bliss_measured} are measured; {bliss_agree} B-indices are the same. No LSTM meets the strict
-criterion, as in the paper. A B-index is that of the best member, often of a single one, so it
-differs easily from run to run. Our searches by description length find right networks where the paper's found none:
-these numbers disagree because ours are higher.
-
-**Compositionality decomposed: not known yet.** {pcfg_set_measured} are measured, all on a corpus that has since been
-corrected. {pcfg_set_agree} numbers of Table 1 agree, one of them (LSTMS2S on localism) with the setting of the authors'
-script. With the paper's learning rate LSTMS2S has 0.91 on the base task, where the paper has 0.79. The recorded ConvS2S
-is not the authors' network. Productivity, substitutivity and overgeneralisation are not measured.
-
-**What they do when in doubt: which rule, mostly yes; how many learn, no.** {bias_measured} are measured. Of the shares
-of learners that follow a rule in Tables 1 and 2, {bias_agree} agree (p > 0.01, which is weak where few learners fit),
-and two of ten more, which are on record only as printed, do not. Of our Transformers 9 of 100 fit
-composition_or_memorization, of the paper's at least 70%, and the CNN composes less on SCAN; neither is explained.
-Description lengths are measured in seven cells, in an unclear unit; Tables 3 to 6 and 8 are not measured.
-
-**Targeted syntactic evaluations with pseudo-languages: two of four columns.** {syntax_measured} are measured, on
-strings of our own. {syntax_agree} are within 15 points, a wide margin: the best of 30 members varies. Those that are
-not are all of the LSTM and the Decoder, whose printed columns may be exchanged. The printed Table 3 repeats Table 2, so
-there is nothing to compare for terminals that are drawn uniformly.
-"""
+def disagreements() -> str:
+    """Returns the numbers that do not agree, by likely cause."""
+    by_cause: dict[tuple[str, str, str], list[str]] = {}
+    for one in found_disagreements(ROOT / "reproductions"):
+        ours = one.measured if isinstance(one.measured, str) else f"{one.measured:.4g}"
+        name = f"{one.task}, {one.model}, {one.what}: {ours} ({one.published})"
+        by_cause.setdefault((one.suite, one.table, one.cause), []).append(name)
+    lines = ["| suite | table | ours (paper) | likely cause |", "| --- | --- | --- | --- |"]
+    for (suite, table, cause), names in by_cause.items():
+        lines.append(f"| `{suite}` | {_title(table)} | {'; '.join(names)} | {cause} |")
+    count = sum(map(len, by_cause.values()))
+    unknown = sum(len(names) for (_, _, cause), names in by_cause.items() if cause.startswith(NOT_EXPLAINED))
+    lines += ["", f"{count} numbers do not agree; {unknown} of these are not explained."]
+    return "\n" + "\n".join(lines) + "\n\n"
 
 
-def statements() -> str:
-    """Returns a paragraph for each paper: whether it reproduces, no stronger than the records show."""
-    found = {(one.suite, one.table): one for one in humboldt.reproduced(ROOT / "reproductions")}
-
-    def agree(suite: str, *tables: str) -> str:
-        own = [found[suite, table] for table in tables]
-        return f"{sum(one.agree for one in own)} of {sum(one.judged for one in own)}"
-
-    def measured(suite: str) -> str:
-        own = [one for (name, _), one in found.items() if name == suite]
-        return f"{sum(one.measured for one in own):,} of its {sum(one.numbers for one in own):,} numbers"
-
-    main = ("table_1a", "table_1b", "table_1c", "table_1d", "table_2")
-    table_2 = found["chomsky", "table_2"]
-    numbers = {
-        **{f"{name}_measured": measured(name) for name in dict.fromkeys(suite for suite, _ in found)},
-        **{f"{name}_agree": agree(name, "table_2") for name in ("chomsky", "bliss", "syntax")},
-        "pcfg_set_agree": agree("pcfg_set", "table_1"),
-        "bias_agree": agree("bias", *main),
-        "cells": f"{table_2.measured} of the {table_2.numbers} cells",
-        "cost": f"{100 * (table_2.cost or 0):.0f}%",
-    }
-    paragraphs = STATEMENTS.format(**numbers).strip().split("\n\n")
-    return "\n" + "\n\n".join(textwrap.fill(text, 140, break_long_words=False) for text in paragraphs) + "\n\n"
+def counted() -> str:
+    """Returns how the published numbers are counted, paper by paper."""
+    lines = ["| suite | printed | repeated | counted |", "| --- | --- | --- | --- |"]
+    totals = [0, 0]
+    for suite, rule in RULES.items():
+        printed = [row for row in rows(suite) if row[rule.value] not in ("", "-", "–")]
+        repeated = sum(map(rule.repeats, printed))
+        totals = [totals[0] + len(printed), totals[1] + repeated]
+        lines.append(f"| `{suite}` | {len(printed):,} | {repeated:,} | {len(printed) - repeated:,} |")
+    lines.append(f"| all | {totals[0]:,} | {totals[1]:,} | {totals[0] - totals[1]:,} |")
+    return "\n" + "\n".join(lines) + "\n\n"
 
 
 def _title(table: str) -> str:
@@ -215,13 +250,18 @@ SET = ("pcfg_set", "test")
 BLOCKS: dict[str, Callable[[], str]] = {
     "quick_chomsky": lambda: quick("chomsky"),
     "quick_syntax": lambda: quick("syntax"),
+    "bench_references": bench_references,
+    "bench_tasks": bench_tasks,
     "chomsky_floors": chomsky_floors,
     "bliss_prior_work": bliss_prior_work,
     "pcfg_set_table_3": pcfg_set_table_3,
     "reproduced": reproduced,
     "reproduced_suites": reproduced_suites,
     "speed": speed,
-    "statements": statements,
+    "disagreements": disagreements,
+    "counted": counted,
+    "statements": lambda: script("docs/statements.py").statements(),
+    **script("docs/record_tables.py").BLOCKS,
 }
 
 

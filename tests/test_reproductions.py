@@ -1,10 +1,9 @@
-"""Every number in the tables of the pages on the Chomsky suite and the pseudo-languages is on record."""
+"""Numbers of the pages on the Chomsky suite and the pseudo-languages that are not generated are on record."""
 
 import json
 import re
 from typing import Any
 
-import pytest
 from pages import ROOT, filled, load, measured, script, tables, trained
 from scipy.stats import binomtest, fisher_exact
 
@@ -13,34 +12,6 @@ from humboldt import published
 CHOMSKY = ROOT / "reproductions" / "chomsky" / "README.md"
 SYNTAX = ROOT / "reproductions" / "syntax" / "README.md"
 MODELS = ("transformer_encoder", "transformer_decoder", "bilstm", "lstm")
-TITLES: dict[str, str] = dict(zip(("Encoder", "Decoder", "BiLSTM", "LSTM"), MODELS, strict=True))
-
-
-def steps_of(record: dict[str, Any]) -> int:
-    """The number of training steps in the setting of a record."""
-    (steps,) = re.findall(r"steps=([\d,]*\d)", record["setting"])
-    return int(steps.replace(",", ""))
-
-
-def test_the_chomsky_table_is_that_of_the_records():
-    names = {"RNN": "rnn", "LSTM": "lstm", "Stack-RNN": "stack_rnn"}
-    best = [r for r in measured("chomsky") if (r["statistic"], r["measure"]) == ("max", "score")]
-    records = {(r["task"], r["model"], steps_of(r)): r for r in best}
-    curves = {(c["task"], c["model"], c["settings"]["steps"]): c for c in trained("chomsky")}
-    assert records.keys() == curves.keys() and len(records) == len(best) == 20
-    table, *_ = tables(CHOMSKY)
-    shown = set()
-    for task, model, steps, *cells, seconds in filled(table, 2):
-        cell = task, names[model], int(steps.replace(",", ""))
-        record, scores = records[cell], curves[cell]["scores"]["score"]
-        solved = sum(score >= 90 for score in scores)
-        assert cells == [f"{record['value']:.1f}", f"{record['published']:.1f}", str(solved)], cell
-        assert float(seconds.removesuffix(", shared")) == pytest.approx(curves[cell]["seconds"], abs=0.7)
-        assert record["members"] == len(scores) == 30
-        shown.add(cell)
-    (other,) = records.keys() - shown  # the longest run on Bucket Sort, of one learning rate: in the text
-    assert other[0] == "bucket_sort"
-    assert records[other]["members"] == 10
 
 
 def test_the_table_of_missing_duplicate_is_that_of_the_record():
@@ -95,45 +66,15 @@ def test_what_the_text_says_of_bucket_sort_is_on_record():
         assert [round(min(scores)), round(max(scores))] == [int(x) for x in spans.groups()[2 * i : 2 * i + 2]]
 
 
-def test_the_pseudo_languages_table_is_that_of_the_records():
-    found = {}
-    for r in measured("syntax"):
-        if r["statistic"] == "max" and r["members"] == 30 and "sizes" not in r["setting"]:
-            terminals = re.search(r"terminals=(\d+)", r["setting"])[1]  # pyright: ignore[reportOptionalSubscript]
-            found[r["task"], terminals, r["model"], r["measure"]] = r
-    checked = 0
-    for task, terminals, split, *cells, shortcut in filled(tables(SYNTAX)[0], 2):
-        measure = {"in": "in_dist", "out": "out_of_dist"}[split]
-        for model, cell in zip(MODELS, cells, strict=True):
-            record = found[task, terminals, model, measure]
-            assert cell == f"{record['value']:.2f} ({record['published']:.2f})", (task, terminals, model, measure)
-            assert shortcut == f"{found[task, terminals, model, f'{measure}_shortcut']['value']:.2f}"
-            checked += 1
-    assert checked == 4 * 2 * 2 * 4
-
-
-def test_the_distances_between_columns_are_those_of_the_script(capsys: pytest.CaptureFixture[str]):
-    script("reproductions/syntax/columns.py").main()
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    between_printed = {frozenset(line[:2]): line[2:] for line in lines[1:7]}
-    by_measure = {lines[9][0]: lines[10:14], lines[14][0]: lines[15:19]}
-    _, printed, out, inside, *_ = tables(SYNTAX)
-    for pair, *distances in printed:
-        assert distances == between_printed.pop(frozenset(TITLES[name] for name in pair.split(" and ")))
-    assert not between_printed
+def test_what_the_text_says_of_the_columns_is_what_the_script_counts():
+    columns = script("reproductions/syntax/columns.py")
     text = " ".join(SYNTAX.read_text(encoding="utf-8").split())
-    for line, form in zip(
-        lines[7:9],
-        (
-            "in {} rows and farther in {} in distribution (sign test: p = {})",
-            "in {} and {} out of distribution (p = {})",
-        ),
-        strict=True,
+    for split, form in (
+        ("in-dist", "in {} rows and farther in {} in distribution (sign test: p = {:.2f})"),
+        ("out-of-dist", "in {} and {} out of distribution (p = {:.2f})"),
     ):
-        nearer, farther, p = re.findall(r"(\d+) rows, farther: (\d+), sign test ([\d.]+),", " ".join(line))[0]
-        assert form.format(nearer, farther, p) in text
-    for measure, table in (("out_of_dist", out), ("in_dist", inside)):
-        assert [row[1:] for row in table] == [line[1:] for line in by_measure[measure]]
+        nearer, farther = columns.nearer_to_bilstm(split)
+        assert form.format(nearer, farther, binomtest(nearer, nearer + farther).pvalue) in text
 
 
 def test_the_comparison_of_sizes_is_that_of_the_first_three_seeds():

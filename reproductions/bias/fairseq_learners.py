@@ -2,6 +2,7 @@
 
     python reproductions/bias/fairseq_learners.py FAIRSEQ transformer hierarchical_or_linear 1 41
     python reproductions/bias/fairseq_learners.py FAIRSEQ lstm_s2s_no_att hierarchical_or_linear 1 4 --moments kept
+    python reproductions/bias/fairseq_learners.py FAIRSEQ transformer composition_or_memorization 1 9 --set warm_up=4000
 
 FAIRSEQ is the unpacked source distribution of fairseq 0.9.0, whose models and Adam are used as they are; needs PyTorch.
 Trains seeds 1 to 40 one after the other on a CPU and prints a JSON record of each: how many training examples it gets
@@ -12,6 +13,9 @@ With `--moments` it trains on, as the description length wants it, and the recor
 gives every training an Adam of its own. `kept` does what the released mdl.py does: it loads the initial weights again
 with `reset_optimizer=True`, for which fairseq 0.9 leaves the optimiser as it is, with the moments and the number of
 steps of the training before.
+
+With `--set` the training is not the paper's: `CHANGES` has what can be changed. It shows what decides whether learners
+fit their training set.
 """
 
 import argparse
@@ -28,9 +32,15 @@ import torch
 np.float, np.int = float, int  # type: ignore[attr-defined] # names that NumPy had in the days of fairseq 0.9
 Symbols = tuple[str, ...]
 Pair = tuple[Symbols, Symbols]
-UPDATES, WARM_UP, FIRST_RATE, RATE, CLIP, LONGEST = 3000, 1000, 1e-5, 1e-3, 25.0, 200
-TRANSFORMER = {"embed_dim": 16, "ffn_embed_dim": 512, "layers": 1, "attention_heads": 8, "layerdrop": 0}
-LSTM = {"embed_dim": 16, "layers": 1}
+FIRST_RATE, LONGEST = 1e-5, 200
+# What `--set` can change: the values are the paper's, or what fairseq does unless it is told otherwise.
+CHANGES: dict[str, float] = {
+    **{"updates": 3000, "warm_up": 1000, "rate": 1e-3, "clip": 25.0, "dropout": 0.5, "embedding": 16},
+    "normalise_first": 0,  # 1: a Transformer's blocks normalise before, not after, each part
+    "smoothing": 0.0,  # of labels
+}
+TRANSFORMER = {"ffn_embed_dim": 512, "layers": 1, "attention_heads": 8, "layerdrop": 0}
+LSTM = {"layers": 1}
 BLOCKS = {"hierarchical_or_linear": 4}  # 1 in the others
 
 
@@ -63,10 +73,11 @@ def examples(task: str) -> tuple[list[Pair], dict[str, list[Pair]]]:
 class Learner:
     """A network of fairseq with its optimiser."""
 
-    def __init__(self, name: str, train: list[Pair], seed: int, hidden: int) -> None:
+    def __init__(self, name: str, train: list[Pair], seed: int, hidden: int, changes: dict[str, float]) -> None:
         from fairseq.data import Dictionary  # pyright: ignore[reportMissingImports]
         from fairseq.models import lstm, transformer  # pyright: ignore[reportMissingImports]
 
+        self.setting = CHANGES | changes
         self.read, self.written = Dictionary(), Dictionary()
         for source, target in train:
             for symbols, dictionary in ((source, self.read), (target, self.written)):
@@ -79,9 +90,11 @@ class Learner:
             module.seed(seed)
         torch.manual_seed(seed)
         options = argparse.Namespace(
-            dropout=0.5, encoder_layers_to_keep=None, decoder_layers_to_keep=None, criterion=""
+            dropout=self.setting["dropout"], encoder_layers_to_keep=None, decoder_layers_to_keep=None, criterion=""
         )
-        for key, value in (TRANSFORMER if name == "transformer" else LSTM | {"hidden_size": hidden}).items():
+        sizes = {"embed_dim": int(self.setting["embedding"]), "normalize_before": bool(self.setting["normalise_first"])}
+        sizes |= TRANSFORMER if name == "transformer" else LSTM | {"hidden_size": hidden}
+        for key, value in sizes.items():
             setattr(options, f"encoder_{key}", value)
             setattr(options, f"decoder_{key}", value)
         options.decoder_attention = "0" if name == "lstm_s2s_no_att" else "1"
@@ -101,7 +114,7 @@ class Learner:
         """Symbols and the end, as numbers."""
         return [*(dictionary.index(symbol) for symbol in symbols), dictionary.eos()]
 
-    def loss(self, pairs: list[Pair]) -> torch.Tensor:
+    def loss(self, pairs: list[Pair], smoothing: float = 0.0) -> torch.Tensor:
         """Nats of the targets, with their ends, added up."""
         pairs = sorted(pairs, key=lambda pair: -len(pair[0]))  # as fairseq's LSTM wants them
         sources = [self.ids(self.read, source) for source, _ in pairs]
@@ -113,18 +126,19 @@ class Learner:
         told = torch.tensor([[self.end, *x[:-1]] + [pad] * (longest_target - len(x)) for x in targets])
         logits, _ = self.model(tokens, torch.tensor([len(x) for x in sources]), told)
         flat = logits.flatten(0, 1), wanted.flatten()
-        return torch.nn.functional.cross_entropy(*flat, ignore_index=pad, reduction="sum")
+        return torch.nn.functional.cross_entropy(*flat, ignore_index=pad, reduction="sum", label_smoothing=smoothing)
 
     def train(self, pairs: list[Pair]) -> None:
         """3,000 updates."""
         self.model.train()
-        for step in range(UPDATES):
-            rising = FIRST_RATE + step * (RATE - FIRST_RATE) / WARM_UP
+        rate, warm_up = self.setting["rate"], self.setting["warm_up"]
+        for step in range(int(self.setting["updates"])):
+            rising = FIRST_RATE + step * (rate - FIRST_RATE) / warm_up
             for group in self.optimiser.param_groups:
-                group["lr"] = rising if step < WARM_UP else RATE * (WARM_UP / step) ** 0.5
+                group["lr"] = rising if step < warm_up else rate * (warm_up / step) ** 0.5
             self.optimiser.zero_grad()
-            (self.loss(pairs) / len(pairs)).backward()
-            torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
+            (self.loss(pairs, self.setting["smoothing"]) / len(pairs)).backward()
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.setting["clip"])
             self.optimiser.step()
         self.model.eval()
 
@@ -154,15 +168,16 @@ class Learner:
         return sum(self.output(source) == target for source, target in pairs)
 
 
-def run(name: str, task: str, seed: int, hidden: int, moments: str | None) -> dict[str, Any]:
+def run(name: str, task: str, seed: int, hidden: int, moments: str | None, changes: dict[str, float]) -> dict[str, Any]:
     """One seed."""
     train, rules = examples(task)
-    learner = Learner(name, train, seed, hidden)
+    learner = Learner(name, train, seed, hidden, changes)
     initial = copy.deepcopy(learner.model.state_dict())
     learner.train(train)
     found: dict[str, Any] = {"model": name, "task": task, "seed": seed, "hidden": hidden}
     found |= {"right": learner.right(train), "examples": len(train), "inputs": len(next(iter(rules.values())))}
     found |= {rule: learner.right(pairs) for rule, pairs in rules.items()}
+    found |= {"nats": learner.bits(train) * math.log(2), "changes": changes}
     if moments is None:
         return found
     after_first = copy.deepcopy((learner.model.state_dict(), learner.optimiser.state_dict()))
@@ -194,11 +209,15 @@ def main() -> None:
     parser.add_argument("end", type=int, help="the seed after the last")
     parser.add_argument("--hidden", type=int, default=512, help="units of an LSTM")
     parser.add_argument("--moments", choices=("fresh", "kept"), help="description lengths, with such moments of Adam")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help=f"one of {', '.join(CHANGES)}")
     given = parser.parse_args()
+    changes = {name: float(value) for name, _, value in (one.partition("=") for one in given.set)}
+    if unknown := changes.keys() - CHANGES.keys():
+        parser.error(f"--set knows no {', '.join(sorted(unknown))}; choose from {', '.join(CHANGES)}.")
     sys.path.insert(0, given.fairseq)
     torch.set_num_threads(1)
     for seed in range(given.first, given.end):
-        print(json.dumps(run(given.model, given.task, seed, given.hidden, given.moments)), flush=True)
+        print(json.dumps(run(given.model, given.task, seed, given.hidden, given.moments, changes)), flush=True)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@
 
 Everything is in double precision. Weights are drawn anew, so that every part of a network matters to its outputs, as
 multiples of 1/256, so that the files are small; dropout is off. Memories of the released code have a fixed size, here
-one that loses nothing.
+one that loses nothing, but for nondeterministic stacks of five places and of one.
 """
 
 import argparse
@@ -31,6 +31,7 @@ RECURRENT: dict[str, dict[str, Any]] = {
     "tape_rnn": {"hidden_size": 6, "memory_cell_size": 3, "memory_size": 64},
     "ndstack_rnn": {"hidden_size": 6, "stack_symbols": 2, "stack_states": 2, "stack_size": 20, "read_states": True},
 }
+PLACES = (5, 1)  # of stacks that are used up before the end
 LSTMS: dict[str, dict[str, Any]] = {
     "lstm": {"hidden_size": 5},
     "stack_lstm": {"hidden_size": 5, "stack_cell_size": 3, "stack_size": 40},
@@ -86,10 +87,10 @@ def main() -> None:
     # x_1 ... x_n and then one mark for each symbol of the answer
     tokens = np.concatenate([random.integers(SYMBOLS, size=(BATCH, INPUT)), np.full((BATCH, ANSWER), SYMBOLS)], 1)
 
-    def freeze_recurrent(networks: dict[str, dict[str, Any]]) -> None:
+    def freeze_recurrent(networks: dict[str, dict[str, Any]], kind: str = "") -> None:
         for name, sizes in networks.items():
             build = constants.MODEL_BUILDERS[name](output_size=OUTPUTS, return_all_outputs=True, **sizes)
-            freeze(name, lambda x, build=build: build(x, input_length=INPUT), random, tokens=tokens)
+            freeze(name + kind, lambda x, build=build: build(x, input_length=INPUT), random, tokens=tokens)
 
     freeze_recurrent(RECURRENT)
     source = random.integers(SYMBOLS, size=(BATCH, INPUT))
@@ -108,6 +109,8 @@ def main() -> None:
             both = constants.MODEL_BUILDERS["transformer"](**options)
             freeze(f"transformer-{ours}", both, random, source=source, target=target)
     freeze_recurrent(LSTMS)
+    for places in PLACES:
+        freeze_recurrent({"ndstack_rnn": {**RECURRENT["ndstack_rnn"], "stack_size": places}}, f"-{places}_places")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ EXACT = 1e-13  # but for sums taken in another order
 SINGLE = 2e-5  # where we take sines and cosines in single precision: sin_cos, relative and rope
 # The sizes of the frozen networks.
 TAPE = {"hidden_size": 6, "cell_size": 3, "tape_size": 64}
+CONTROLLER = ("input.weight", "input.bias", "recurrent.weight")  # in the order of `recurrence`
 NDSTACK = {"hidden_size": 6, "num_states": 2, "num_stack_symbols": 2, "read_states": True}
 SIZES = {"num_layers": 2, "width": 8, "num_heads": 2, "feed_forward_size": 16, "dropout": 0.0}
 #: What is replaced where, in a network of ours.
@@ -195,6 +196,33 @@ def test_ndstack_rnn():
     frozen = Frozen("ndstack_rnn")
     model = frozen.model(models.get("ndstack_rnn")(**NDSTACK, fading=True), nondeterministic)
     np.testing.assert_allclose(run(model, frozen.arrays["tokens"]), frozen.arrays["outputs"], rtol=0, atol=EXACT)
+
+
+def test_ndstack_rnn_whose_stack_is_used_up():
+    frozen = Frozen("ndstack_rnn-5_places")
+    settings = {**NDSTACK, "fading": True}
+    model = frozen.model(models.get("ndstack_rnn")(**settings, stack_size=5), nondeterministic)
+    tokens, outputs = frozen.arrays["tokens"], frozen.arrays["outputs"]
+    np.testing.assert_allclose(run(model, tokens), outputs, rtol=0, atol=EXACT)
+    endless = Frozen("ndstack_rnn-5_places").model(models.get("ndstack_rnn")(**settings), nondeterministic)
+    longer = run(endless, tokens)
+    np.testing.assert_allclose(longer[:, :5], outputs[:, :5], rtol=0, atol=EXACT)
+    assert np.abs(longer - outputs)[:, 5:].max() > 0.001
+
+
+def test_ndstack_rnn_with_one_place_is_a_plain_rnn():
+    """Appendix B.6: its stack never holds anything, so that the released network has the outputs of an RNN."""
+    frozen = Frozen("ndstack_rnn-1_places")
+    model = frozen.model(models.get("ndstack_rnn")(**NDSTACK, fading=True, stack_size=1), nondeterministic)
+    tokens, outputs = frozen.arrays["tokens"], frozen.arrays["outputs"]
+    np.testing.assert_allclose(run(model, tokens), outputs, rtol=0, atol=EXACT)
+
+    def without_stack(frozen: Frozen) -> Replace:
+        weights = nondeterministic(frozen)
+        return [(at(f"cell.{name}"), value) for name, (_, value) in zip(CONTROLLER, weights[:3], strict=True)]
+
+    rnn = Frozen("ndstack_rnn-1_places").model(models.get("rnn")(hidden_size=6), without_stack)
+    np.testing.assert_allclose(run(rnn, tokens), outputs, rtol=0, atol=EXACT)
 
 
 def numbered(name: str, number: int) -> str:

@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 
 from humboldt.commands.memory import without_collection
+from humboldt.errors import UsageError
 from humboldt.report.tables import Table, TableCell, as_json, as_text
 from humboldt.report.words import printable
-from humboldt.suites.reproduced import TableOfThePaper
+from humboldt.suites.published_numbers import PublishedNumber
+from humboldt.suites.reproduced import TableOfThePaper, disagreements
 from humboldt.suites.reproduced import reproduced as compare
 
 
@@ -19,9 +21,19 @@ def reproduced(
     folder: Annotated[Path, typer.Argument(help="Folder of results.", metavar="DIR")] = Path("reproductions"),
     suite: Annotated[str | None, typer.Option(help="Only this suite.")] = None,
     missing: Annotated[bool, typer.Option("--missing", help="Print the commands for what is missing.")] = False,
+    disagreeing: Annotated[
+        bool, typer.Option("--disagreements", help="Print the numbers that do not agree, with likely causes.")
+    ] = False,
     as_records: Annotated[bool, typer.Option("--json", help="Print JSON records.")] = False,
 ) -> None:
     """Say how much of the published tables was measured and agrees."""
+    if disagreeing and missing:
+        raise UsageError("--missing and --disagreements were both given, but there is one output. Choose one of them.")
+    if disagreeing:
+        numbers = disagreements(folder, suite)
+        text = as_json(list(map(asdict, numbers))) if as_records else as_text([as_table_of_disagreements(numbers)])
+        print(printable(text), end="" if as_records else "\n")
+        return
     tables = compare(folder, suite)
     if as_records:
         print(printable(as_json([asdict(table) for table in tables])), end="")
@@ -33,17 +45,34 @@ def reproduced(
 
 def as_table(tables: Sequence[TableOfThePaper]) -> Table:
     """Returns the comparison as a table, a row for each published table."""
-    columns = ("Suite", "Table", "Numbers", "Measured", "Earlier version", "Judged", "Agree", "Cost")
+    columns = ("Suite", "Table", "Numbers", "Measured", "Earlier version", "Judged", "Agree", "Longer", "Agree", "Cost")
     rows = []
     for one in tables:
-        counts = (one.numbers, one.measured, one.superseded, one.judged, one.agree)
+        counts = (one.numbers, one.measured, one.superseded, one.judged, one.agree, one.extended, one.extended_agree)
         cost = TableCell() if one.cost is None else TableCell(value=100 * one.cost, form=".3g", mark="%")
         rows.append((one.suite, one.table, *(TableCell(value=count) for count in counts), cost))
     rules = dict.fromkeys(f"{one.suite}: {one.rule}" for one in tables if one.rule)
     notes = (
         f"{sum(one.measured for one in tables):,} of {sum(one.numbers for one in tables):,} numbers are measured.",
-        f"Agreement: {'; '.join(rules)}. Other numbers are measured, but not judged.",
+        f"Agreement: {'; '.join(rules)}. Other numbers are measured, but not judged. Nor is a lower best of fewer "
+        "members than the paper's.",
+        "Longer: numbers that are judged after equal steps, and of which there is a longer training as well.",
         "Cost: members times length of training, in percent of the paper's for the same cells.",
-        "Commands for what is missing: --missing.",
+        "Commands for what is missing: --missing. Numbers that do not agree: --disagreements.",
     )
     return Table("What is reproduced", columns, tuple(rows), notes)
+
+
+def as_table_of_disagreements(numbers: Sequence[PublishedNumber]) -> Table:
+    """Returns the numbers that do not agree, a row for each."""
+    columns = ("Suite", "Table", "Task", "Model", "Number", "Paper", "Ours", "Likely cause")
+    rows = [
+        (
+            *(one.suite, one.table, one.task, one.model, one.what),
+            TableCell(value=one.published),
+            TableCell(value=one.measured, form="" if isinstance(one.measured, str) else ".4g"),
+            one.cause,
+        )
+        for one in numbers
+    ]
+    return Table("What does not agree", columns, tuple(rows), (f"{len(numbers):,} numbers do not agree.",))

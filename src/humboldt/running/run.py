@@ -24,6 +24,7 @@ RUN_ARGUMENTS = {
     "executor": optional(instance(AbstractExecutor, "an executor")),
     "road": choice(*get_args(Road)),
     "compile": choice(*get_args(Compile)),
+    "fused": flag,
 }
 
 
@@ -37,6 +38,7 @@ def run(
     executor: AbstractExecutor | None = None,
     road: Road = "auto",
     compile: Compile = "setting",
+    fused: bool = True,
     **options: Any,
 ) -> Study:
     """Plans a study, runs its missing work, and returns it. Takes the arguments of `plan`.
@@ -52,6 +54,8 @@ def run(
       (`stacked`), as CUDA `graphs`, in `processes`, or `in_turn`. Results depend on it only in rounding.
     - `compile`: with `auto`, `torch.compile` is tried for PyTorch modules, and used if it is faster and agrees.
       Otherwise the model's setting of this name decides. Results depend on it only in rounding.
+    - `fused`: whether the loops over time of our networks may run as one kernel, on a GPU for which there is one.
+      Results depend on it only in rounding.
 
     ```python
     study = humboldt.run("chomsky", tasks=["parity_check"], models=["rnn"], preset="quick", out="results")
@@ -61,7 +65,14 @@ def run(
     """
     study = plan(suite, **options)
     return run_study(
-        study, progress=progress, save_every=save_every, keep=keep, executor=executor, road=road, compile=compile
+        study,
+        progress=progress,
+        save_every=save_every,
+        keep=keep,
+        executor=executor,
+        road=road,
+        compile=compile,
+        fused=fused,
     )
 
 
@@ -75,6 +86,7 @@ def run_study(
     executor: AbstractExecutor | None = None,
     road: Road = "auto",
     compile: Compile = "setting",
+    fused: bool = True,
     announces: bool = False,
 ) -> Study:
     """Runs the missing work of a study; see `run`. `announces`: whether the plan is printed on stderr first."""
@@ -82,9 +94,9 @@ def run_study(
         executor.check()
     study.store  # noqa: B018  raises before anything is announced if the folder cannot be written
     check_before_training(study.suite, study.pending())
+    planned = announce(study, estimate="remembered") if announces else ()
     if executor is None:
         study.check_memory()
-    planned = announce(study, estimate="remembered") if announces else ()
     seconds = {p.experiment.name: p.seconds for p in planned if p.seconds is not None and p.missing}
     count = len(study.pending())
     with (
@@ -97,7 +109,7 @@ def run_study(
                 return Shown(experiment.name, view, should_stop)
             return _Forwarded(experiment.name, progress if callable(progress) else None, should_stop)
 
-        study.run(sink, save_seconds=save_every, keep=keep, executor=executor, road=road, compile=compile)
+        study.run(sink, save_seconds=save_every, keep=keep, executor=executor, road=road, compile=compile, fused=fused)
     return study
 
 

@@ -20,9 +20,14 @@ class Rule:
     - `agrees`: ours, the paper's, and the record of the test where there is one; `None` if the rule does not judge it.
     - `in_words`: the rule for readers. `judged`: the tables that it judges.
     - `repeats`: whether a row repeats a number of another table of the paper, and so is not counted again.
-    - `missing`: the options of `humboldt run` for a row.
+    - `names`: the task, the model, and what of them a row is about, for readers.
+    - `missing`: the options of `humboldt run` for a row; `lists`: settings in them that take several values.
     - `prefers`: the sort key by which one of several records for a number is chosen: the highest value, as in the
       papers that print the best, or the fewest departures.
+    - `is_of_equal_length`: whether a record is judged first. Longer trainings are reported apart, since to train on
+      only where results do not agree yet would inflate agreement.
+    - `is_lower`: whether ours is lower than the paper's, where the paper prints the best of its members: the best of
+      fewer members says nothing then.
     """
 
     value: str
@@ -30,9 +35,13 @@ class Rule:
     agrees: Callable[[Any, Any, float | None], bool | None]
     in_words: str
     judged: tuple[str, ...]
+    names: Callable[[Row], tuple[str, str, str]]
     missing: Callable[[Row], tuple[str, ...]]
     prefers: Callable[[Record], tuple[float, ...]]
+    lists: tuple[str, ...] = ()
     repeats: Callable[[Row], bool] = lambda row: False
+    is_of_equal_length: Callable[[Record], bool] = lambda record: True
+    is_lower: Callable[[Any, Any], bool] = lambda ours, papers: False
 
 
 def _size(value: Any) -> float:
@@ -43,8 +52,31 @@ def _highest(record: Record) -> tuple[float, ...]:
     return (_size(record.value),)
 
 
+def _is_smaller(ours: Any, papers: Any) -> bool:
+    return _size(ours) < _size(papers)
+
+
 def _fewest_departures(record: Record) -> tuple[float, ...]:
     return -record.setting.count("="), record.members if isinstance(record.members, int) else 0
+
+
+#: Training steps after which the numbers of `chomsky` are judged, a hundredth of the paper's.
+EQUAL_STEPS = 10_000
+
+
+def _steps(record: Record) -> int | None:
+    """Returns the steps of a record that has not the paper's, nor a number that the paper tries in a table."""
+    found = re.search(r"\bsteps=([\d,]*\d)", record.setting)
+    return int(found[1].replace(",", "")) if found else None
+
+
+def _is_of_equal_steps(record: Record) -> bool:
+    return (_steps(record) or EQUAL_STEPS + 1) <= EQUAL_STEPS
+
+
+def _nearest_to_equal_steps(record: Record) -> tuple[float, ...]:
+    steps = _steps(record)
+    return (steps == EQUAL_STEPS, *_highest(record))
 
 
 STATISTICS = {"max": "max", "mean_over_seeds": "mean", "std_over_seeds": "std"}
@@ -66,6 +98,12 @@ def _chomsky_agrees(ours: float, papers: str, p: float | None) -> bool:
     return abs(ours - float(papers)) <= 3 and (ours >= 90) == (float(papers) >= 90)
 
 
+def _chomsky_names(row: Row) -> tuple[str, str, str]:
+    form = "autoregressive" if row["setting"] == "autoregressive" else ""
+    scale = f"{row['layers']} layers, {row['training_steps']} steps" if row["layers"] else ""
+    return row["task"], row["architecture"], ", ".join(filter(None, [form, scale, row["statistic"]]))
+
+
 def _chomsky_missing(row: Row) -> tuple[str, ...]:
     options = [row["task"], f"--model {row['architecture']}"]
     if row["setting"] == "autoregressive" and row["architecture"] != "transformer":
@@ -83,6 +121,10 @@ def _bliss(record: Record, row: Row) -> bool:
         and (record.setting.startswith("paper epsilon=") or "keep_proved=true" in record.setting)
         and record.value in ("<1", "1", "2", "4", "10")  # and not of a part of the corpus sizes, such as <10
     )
+
+
+def _bliss_names(row: Row) -> tuple[str, str, str]:
+    return row["language"], row["model"], f"B-index, epsilon={row['epsilon']}"
 
 
 #: Measures that the published table names otherwise, or for a part of the items.
@@ -108,10 +150,16 @@ def _pcfg_set(record: Record, row: Row) -> bool:
     )
 
 
+def _pcfg_set_names(row: Row) -> tuple[str, str, str]:
+    subset = "" if row["subset"] == "all" else f", {row['subset']}"
+    return row["test"], row["model"], f"{row['metric']}{subset}"
+
+
 def _pcfg_set_missing(row: Row) -> tuple[str, ...]:
     # Distances to other functions, which Table 4 prints once, are measured with both tests.
     test = "substitutivity_primitive" if row["test"] == "substitutivity" else row["test"]
-    return test, f"--model {row['model']}"
+    rate = ["--set rates=0.001"] if test == "overgeneralisation" else []
+    return test, f"--model {row['model']}", *rate
 
 
 BIAS_TABLES = ("table_1a", "table_1b", "table_1c", "table_1d", "table_2")
@@ -160,12 +208,22 @@ def _bias_agrees(ours: float, papers: str, p: float | None) -> bool | None:
     return None if p is None else p > 0.01
 
 
+def _bias_names(row: Row) -> tuple[str, str, str]:
+    size = f"{row['parameter']}={row['parameter_value']}, " if row["parameter_value"] else ""
+    return row["task"], row["model"], f"{size}{row['metric']}-{row['rule']}"
+
+
 def _bias_missing(row: Row) -> tuple[str, ...]:
-    table = row["paper_table"]
+    table, value = row["paper_table"], row["parameter_value"]
     task = "scan_jump" if row["task"] == "scan" else row["task"]
     options = [task, f"--model {row['model']}"]
-    if _varied_in(table) is not None:
-        options.append(f"--preset {table[:7]}")
+    varied = _varied_in(table)
+    if varied is not None:
+        options += [f"--preset {table[:7]}", f"--set {varied}={float(value):g}"]
+    elif table == "table_7" and value:
+        options.append(f"--set kernel_width={value}")
+    elif table in BIAS_TABLES and "|" not in value and row["parameter"] != "d":
+        options.append(f"--set {row['parameter']}={value}")
     return tuple(options)
 
 
@@ -181,8 +239,13 @@ def _syntax(record: Record, row: Row) -> bool:
     )
 
 
+def _syntax_names(row: Row) -> tuple[str, str, str]:
+    return row["language"], row["architecture"], f"T={row['terminals']}, {row['distribution']}, {row['split']}"
+
+
 def _syntax_missing(row: Row) -> tuple[str, ...]:
-    return row["language"], f"--model {row['architecture']}", f"--set distribution={row['distribution']}"
+    drawn = f"--set distribution={row['distribution']}"
+    return row["language"], f"--model {row['architecture']}", drawn, f"--set terminals={row['terminals']}"
 
 
 RULES: Mapping[str, Rule] = {
@@ -190,11 +253,14 @@ RULES: Mapping[str, Rule] = {
         value="value",
         matches=_chomsky,
         agrees=_chomsky_agrees,
-        in_words="within 3 points, and both solved (>= 90) or both not",
+        in_words="within 3 points, and both solved (>= 90) or both not, after at most 10,000 steps",
         judged=("table_2", "table_b2", "table_b4"),
         missing=_chomsky_missing,
+        names=_chomsky_names,
         repeats=lambda row: row["paper_table"] in ("table_b2", "table_b3") and row["architecture"] == "stack_rnn",
-        prefers=_highest,
+        prefers=_nearest_to_equal_steps,
+        is_of_equal_length=_is_of_equal_steps,
+        is_lower=_is_smaller,
     ),
     "bliss": Rule(
         value="b_index",
@@ -202,8 +268,10 @@ RULES: Mapping[str, Rule] = {
         agrees=lambda ours, papers, p: ours == papers,
         in_words="the same B-index",
         judged=("table_2",),
+        names=_bliss_names,
         missing=lambda row: (row["language"], f"--model {row['model']}"),
         prefers=_highest,
+        is_lower=_is_smaller,
     ),
     "pcfg_set": Rule(
         value="mean",
@@ -211,6 +279,7 @@ RULES: Mapping[str, Rule] = {
         agrees=lambda ours, papers, p: abs(ours - float(papers)) <= 0.03,
         in_words="within 0.03",
         judged=("table_1", "table_2"),
+        names=_pcfg_set_names,
         missing=_pcfg_set_missing,
         prefers=_fewest_departures,
     ),
@@ -219,7 +288,8 @@ RULES: Mapping[str, Rule] = {
         matches=_bias,
         agrees=_bias_agrees,
         in_words="p > 0.01 (Fisher's exact test), for agreement with a rule",
-        judged=BIAS_TABLES,
+        judged=(*BIAS_TABLES, *(f"{table}{part}" for table in VARIED.values() for part in "abcd"), "table_8"),
+        names=_bias_names,
         missing=_bias_missing,
         repeats=_bias_repeats,
         prefers=_fewest_departures,
@@ -230,7 +300,10 @@ RULES: Mapping[str, Rule] = {
         agrees=lambda ours, papers, p: abs(ours - float(papers)) <= 15,
         in_words="within 15 points",
         judged=("table_2", "table_3"),
+        names=_syntax_names,
         missing=_syntax_missing,
+        lists=("terminals",),
         prefers=_highest,
+        is_lower=_is_smaller,
     ),
 }

@@ -225,7 +225,8 @@ class Job:
 
     `milestone(step, predictor)` is called at the problem's milestones. `cores` is the number of cores that the job
     may use; `None` means all of its process. No result depends on it. `road`: how the members of PyTorch modules are
-    trained, and `compile`: whether by `torch.compile`; results depend on both only in rounding.
+    trained; `compile`: whether by `torch.compile`; `fused`: whether loops over time of JAX networks may run as one
+    kernel. Results depend on these three only in rounding.
     """
 
     model: Any
@@ -236,6 +237,7 @@ class Job:
     cores: int | None = None
     road: Road = "auto"
     compile: Compile = "setting"
+    fused: bool = True
 
 
 @dataclass(frozen=True)
@@ -320,6 +322,11 @@ class AbstractEngine(ABC):
     @abstractmethod
     def environment(self) -> dict[str, str]:
         """Returns versions and device, which are stored with every result."""
+
+    def environment_of(self, job: Job) -> dict[str, str]:
+        """Returns the environment of a training: `environment`, and what depends on the job."""
+        del job
+        return self.environment()
 
 
 engines: Registry[AbstractEngine] = Registry("engine", "humboldt.training.engines")

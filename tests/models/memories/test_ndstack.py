@@ -13,9 +13,16 @@ from humboldt.models.cells.base import Extent
 from humboldt.models.memories.ndstack import EPSILON, Actions, NDStack, normalise
 
 
-def make(num_states: int = 2, num_symbols: int = 2, *, read_states: bool = True, fading: bool = False) -> NDStack:
+def make(
+    num_states: int = 2,
+    num_symbols: int = 2,
+    *,
+    read_states: bool = True,
+    fading: bool = False,
+    places: int | None = None,
+) -> NDStack:
     sizes = {"num_states": num_states, "num_symbols": num_symbols}
-    return NDStack(3, **sizes, read_states=read_states, fading=fading, key=jax.random.key(0))
+    return NDStack(3, **sizes, read_states=read_states, fading=fading, places=places, key=jax.random.key(0))
 
 
 def random_actions(stack: NDStack, num_steps: int) -> list[Actions]:
@@ -86,6 +93,18 @@ def test_fading_equals_all_runs():
     np.testing.assert_allclose(readings(stack, all_actions)[1:], expected[1:], rtol=2e-5, atol=1e-7)
     np.testing.assert_array_equal(readings(stack, all_actions)[0], 0)
     assert expected.sum(1)[-1] < 0.05  # it does fade
+
+
+@pytest.mark.parametrize("fading", [False, True])
+@pytest.mark.parametrize("places", [1, 2, 4, 9])
+def test_a_stack_whose_places_are_used_up_stays_as_it_is(places: int, fading: bool):
+    """Each step takes a place, and the bottom symbol has the first: with one place nothing is ever stored."""
+    all_actions = random_actions(make(fading=fading), 7)
+    free, few = (readings(make(fading=fading, places=n), all_actions) for n in (None, places))
+    np.testing.assert_allclose(few[:places], free[:places], rtol=1e-6)
+    np.testing.assert_array_equal(few[places:], np.broadcast_to(few[places - 1 : places], few[places:].shape))
+    bottom = [0, 0, 0, 0] if fading else [1, 0, 0, 0]
+    np.testing.assert_array_equal(few[0], bottom)
 
 
 def test_actions_of_each_state_and_symbol_sum_to_one():

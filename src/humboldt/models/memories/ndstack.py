@@ -122,6 +122,10 @@ class NDStack(AbstractMemory):
     that on average each (state, symbol) has only its share of the weight, and a small constant added to the divisor of
     the reading, so that the reading fades with the weight: within about ten steps, with the initial weights. The
     reading before the first step is zero.
+
+    With `places`, only so many times have a place in the table, as in the released code: the bottom symbol has the
+    first, each step takes another, and once they are used up, the stack and its reading stay as they are. With one
+    place the reading is that before the first step for ever, so that nothing can be stored.
     """
 
     action: Linear
@@ -129,6 +133,7 @@ class NDStack(AbstractMemory):
     num_symbols: int = eqx.field(static=True)
     read_states: bool = eqx.field(static=True)
     fading: bool = eqx.field(static=True)
+    places: int | None = eqx.field(static=True)
     read_size: int = eqx.field(static=True)
 
     def __init__(
@@ -139,6 +144,7 @@ class NDStack(AbstractMemory):
         num_symbols: int,
         read_states: bool,
         fading: bool,
+        places: int | None = None,
         key: PRNGKeyArray,
     ) -> None:
         nodes = num_states * num_symbols
@@ -147,13 +153,15 @@ class NDStack(AbstractMemory):
         self.num_symbols = num_symbols
         self.read_states = read_states
         self.fading = fading
+        self.places = places
         self.read_size = nodes if read_states else num_symbols
 
     def init(self, extent: Extent) -> Stacks:
         """Returns the stack with only its bottom symbol, and room for all pairs of times: `extent.num_steps ** 2`."""
         states, symbols = self.num_states, self.num_symbols
+        times = extent.num_steps + 1 if self.places is None else min(extent.num_steps + 1, self.places)
         # A multiple of 8, so that a few steps of padding do not change the order in which sums are taken.
-        times = -(-(extent.num_steps + 1) // 8) * 8
+        times = -(-times // 8) * 8
         return Stacks(
             time=jnp.array(0),
             now=jnp.zeros((symbols, states)).at[0, 0].set(1.0),
@@ -182,6 +190,13 @@ class NDStack(AbstractMemory):
         return Actions(push.reshape(to_node), replace.reshape(to_node), pop.reshape(to_state))
 
     def act(self, memory: Stacks, actions: Actions) -> Stacks:
+        moved = self._moved(memory, actions)
+        if self.places is None:
+            return moved
+        is_full = memory.time + 1 >= self.places
+        return jax.tree.map(lambda before, after: jnp.where(is_full, before, after), memory, moved)
+
+    def _moved(self, memory: Stacks, actions: Actions) -> Stacks:
         # s z: state and top symbol before; r y: after; k u y, i q x: nodes below
         popped = jnp.einsum("zskuy,szr->yrku", memory.top, actions.pop)
         uncovered = memory.table.uncover(popped)

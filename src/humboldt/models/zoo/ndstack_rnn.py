@@ -26,8 +26,9 @@ class NDStackRNN(AbstractChomskyMemory):
       next to nothing after some ten steps, however long the input is.
     - Nothing is read at the first step, where the papers' stack shows its bottom symbol.
 
-    In one more way the released code differs that has no setting: its stack has 30 places by default, and once they
-    are used up, it stays as it is. Here it is as large as the input needs.
+    In the released code the stack has 30 places by default: one for each step, and once they are used up, it stays as
+    it is. Here it is as large as the input needs; `stack_size` sets a number of places. With one place the network is
+    a plain RNN.
     """
 
     num_states: int = setting(2, "states of the automaton", "appendix A.2", least=1)
@@ -41,10 +42,22 @@ class NDStackRNN(AbstractChomskyMemory):
         'appendix A.2: "normalized actions"; released code: true',
     )
 
+    stack_size: int | None = setting(
+        None,
+        "places of the stack, one for each step; none: as many as there are steps",
+        "appendix B.6: also 1; released code: 30",
+        least=1,
+        added_later=True,
+    )
+
     title: ClassVar[str] = "NDStack-RNN"
     family: ClassVar[str] = "NDStack-RNN"
-    keeps_one_table: ClassVar[bool] = True
     tiny: ClassVar[dict[str, Any]] = {"hidden_size": 6}
+
+    @property
+    def keeps_one_table(self) -> bool:
+        """Whether the table is long; one of few places is kept for every step."""
+        return self.stack_size is None
 
     def make_memory(self, key: "PRNGKeyArray") -> "NDStack":
         """Builds the memory, freshly initialised."""
@@ -56,5 +69,6 @@ class NDStackRNN(AbstractChomskyMemory):
             num_symbols=self.num_stack_symbols,
             read_states=self.read_states,
             fading=self.fading,
+            places=self.stack_size,
             key=key,
         )

@@ -47,7 +47,10 @@ class AbstractChomskyMemory(AbstractChomskyRecurrent):
 
     controller: ControllerName = setting("rnn", "the cell that holds the memory", "appendix A.2")
 
-    keeps_one_table: ClassVar[bool] = False  # see `RecurrentNetwork`
+    @property
+    def keeps_one_table(self) -> bool:
+        """See `RecurrentNetwork`."""
+        return False
 
     @abstractmethod
     def make_memory(self, key: "PRNGKeyArray") -> "AbstractMemory":

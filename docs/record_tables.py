@@ -1,0 +1,229 @@
+"""Tables of the pages of `reproductions` that are made from members; `generated.py` puts them there."""
+
+import importlib.util
+import json
+import statistics
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from humboldt.published import lookup
+from humboldt.report.tables import Record
+from humboldt.suites import catalogue, suites
+from humboldt.suites.agreement_rules import RULES
+from humboldt.suites.cells import Cell, cells_of, sort_results
+from humboldt.suites.chomsky.protocol import TASKS as CHOMSKY_TASKS
+from humboldt.suites.pcfg_set.protocol import TASKS as PCFG_SET_TASKS
+from humboldt.suites.reading import stored
+
+ROOT = Path(__file__).parents[1]
+RECORDS = ROOT / "reproductions"
+SYNTAX_TASKS = ("adj_n_np", "np_n_vp_n", "nested_dependency", "cross_serial_dependency")
+CLASSIFIERS = {
+    "transformer_encoder": "Encoder",
+    "transformer_decoder": "Decoder",
+    "bilstm": "BiLSTM",
+    "lstm": "LSTM",
+}
+
+
+def script(path: str) -> Any:
+    """A script of the repository, as a module."""
+    place = ROOT / path
+    spec = importlib.util.spec_from_file_location(place.stem, place)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Returns a table, with an empty line before and after it."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n\n"
+
+
+def title(suite: str, model: str) -> str:
+    """Returns what a table calls a model."""
+    return catalogue.contender(suites.get(suite), model).title
+
+
+def cells(suite: str) -> list[Cell]:
+    """Returns the cells of a suite on record; those of earlier versions follow."""
+    its = suites.get(suite)
+    found = sort_results(its, stored(RECORDS, suite))
+    groups = *found.cells.values(), *cells_of(its, found.superseded).values()
+    return [cell for group in groups for cell in group]
+
+
+def records(suite: str) -> list[Record]:
+    """Returns the flat records of all cells."""
+    return [record for cell in cells(suite) for record in suites.get(suite).presentation.records(cell)]
+
+
+def chomsky_cells() -> str:
+    """Returns every training of Table 2 on record; in bold where ours does not agree."""
+    rule, rows = RULES["chomsky"], []
+    models = list(suites.get("chomsky").contenders)
+    for cell in cells("chomsky"):
+        beside = {record.statistic: record for record in suites.get("chomsky").presentation.records(cell)}
+        if any(cell.place) or "max" not in beside or beside["max"].published is None:
+            continue
+        best = beside["max"]
+        flat = cell.scores[0].training.flat
+        values = [100 * value for value, _, _ in cell.finished("score")]
+        seconds = sum(result.seconds for result in cell.results)
+        agrees = rule.agrees(best.value, str(best.published), None)
+        row = [
+            *(cell.task, title("chomsky", cell.model), f"{flat['steps']:,}", str(best.members)),
+            f"{best.value:.1f}" if agrees else f"**{best.value:.1f}**",
+            *(f"{best.published:.1f}", str(sum(value >= 90 for value in values)), f"{seconds:,.0f}"),
+        ]
+        rows.append(((CHOMSKY_TASKS.index(cell.task), models.index(cell.model), flat["steps"]), row))
+    columns = ("task", "model", "steps", "members", "best", "paper", "members >= 90%", "seconds, all members")
+    return markdown(columns, [row for _, row in sorted(rows)])
+
+
+def pcfg_set_cells() -> str:
+    """Returns Table 1 on record: mean and deviation, seeds, and the paper's; departures as in headings."""
+    rows = []
+    for cell in cells("pcfg_set"):
+        for measured in suites.get("pcfg_set").presentation.measured(cell):
+            if measured.published is None:
+                continue
+            test = measured.task or cell.task
+            values = measured.values
+            printed = {"paper_table": "table_1", "model": cell.model, "test": test, "subset": "all"}
+            paper = [lookup("pcfg_set", column, **printed) for column in ("mean", "std")]
+            changes = [f"{name}={value}" for name, value in cell.heading.changes]
+            version = str(cell.scores[0].training.versions["task"])
+            rows.append(
+                (
+                    (PCFG_SET_TASKS.index(suites.get("pcfg_set").trained_task(test)), test),
+                    [
+                        *(test, title("pcfg_set", cell.model), version, ", ".join(changes) or "–"),
+                        f"{statistics.mean(values):.3f} ± {statistics.pstdev(values):.3f}",
+                        ", ".join(f"{value:.3f}" for value in values),
+                        " ± ".join(map(str, paper)),
+                    ],
+                )
+            )
+    columns = ("test", "model", "corpus", "departures", "ours: mean ± deviation", "seeds", "paper")
+    return markdown(columns, [row for _, row in sorted(rows)])
+
+
+def syntax_table_2() -> str:
+    """Returns the best of 30 members of the stated sizes, the paper's in brackets; in bold where the two disagree."""
+    rule = RULES["syntax"]
+    found: dict[tuple[str, str, str, str], Record] = {}
+    for record in records("syntax"):
+        place = dict(part.split("=") for part in record.setting.split(", ") if "=" in part)
+        if record.statistic == "max" and record.members == 30 and "sizes" not in place and "zipf" in record.setting:
+            found.setdefault((record.task, place["terminals"], record.model, record.measure), record)
+    rows, above = [], ("", "")
+    for task in SYNTAX_TASKS:
+        for terminals in sorted({key[1] for key in found if key[0] == task}, key=int):
+            for name, measure in (("in", "in_dist"), ("out", "out_of_dist")):
+                own = {model: found.get((task, terminals, model, measure)) for model in CLASSIFIERS}
+                entries, shortcuts = [], []
+                for model, record in own.items():
+                    if record is None:
+                        entries.append("–")
+                        continue
+                    text = f"{record.value:.2f} ({record.published:.2f})"
+                    agrees = rule.agrees(record.value, str(record.published), None)
+                    entries.append(text if agrees else f"**{text}**")
+                    shortcuts.append(found[task, terminals, model, f"{measure}_shortcut"].value)
+                first = f"`{task}`" if task != above[0] else "", terminals if (task, terminals) != above else ""
+                above = task, terminals
+                rows.append([*first, name, *entries, f"{max(shortcuts):.2f}"])
+    return markdown(("language", "T", "test", *CLASSIFIERS.values(), "shortcut"), rows)
+
+
+def syntax_printed_columns() -> str:
+    """Returns how far the printed columns are from each other."""
+    between = script("reproductions/syntax/columns.py").printed_distances()
+    order = list(CLASSIFIERS)
+    order = [order[1], order[2], order[0], order[3]]  # the Decoder first
+    rows = [
+        [f"{CLASSIFIERS[a]} and {CLASSIFIERS[b]}", *(f"{gap:.1f}" for gap in gaps)]
+        for (a, b), gaps in sorted(between.items(), key=lambda item: sorted(order.index(name) for name in item[0]))
+    ]
+    return markdown(("printed columns", "in distribution", "out of distribution"), rows)
+
+
+def syntax_columns() -> str:
+    """Returns how far our models are from the printed columns; the nearest in bold."""
+    gaps = script("reproductions/syntax/columns.py").our_distances()
+    tables = []
+    for measure, name in (("out_of_dist", "out of distribution"), ("in_dist", "in distribution")):
+        rows = []
+        for model, printed in CLASSIFIERS.items():
+            own = [round(gaps[measure, model, column], 1) for column in CLASSIFIERS]
+            rows.append([f"our {printed}", *(f"**{gap:.1f}**" if gap == min(own) else f"{gap:.1f}" for gap in own)])
+        tables.append(markdown((name, *(f"printed {each}" for each in CLASSIFIERS.values())), rows))
+    return tables[0] + tables[1].lstrip("\n")
+
+
+def bias_shares() -> str:
+    """Returns the shares of learners that follow a rule, with Fisher's exact test."""
+    module = script("reproductions/bias/cells.py")
+    columns = ("task", "size", "learner", "products", "rule", "fit", "follow it", "FPA", "paper", "p")
+    return markdown(columns, map(module.row, module.shares()))
+
+
+def bias_lengths() -> str:
+    """Returns description lengths beside the paper's."""
+    columns = ("task", "size", "learner", "seeds", "rule", "L in nats", "L in bits", "paper", "")
+    return markdown(columns, script("reproductions/bias/cells.py").lengths())
+
+
+def bias_scan() -> str:
+    """Returns accuracies on the add-jump split of SCAN."""
+    rows = []
+    for cell in cells("bias"):
+        own = {
+            record.measure: record
+            for record in suites.get("bias").presentation.records(cell)
+            if record.measure.startswith("accuracy-") and record.published is not None
+        }
+        if cell.task == "scan_jump" and own:
+            width = f", kernel width {cell.place[1]}" if cell.place[1] else ""
+            seeds = {record.members for record in own.values()}
+            values = [f"{own[f'accuracy-{rule}'].value:.3f}" for rule in ("comp", "mem")]
+            paper = [f"{own[f'accuracy-{rule}'].published:.2f}" for rule in ("comp", "mem")]
+            row = [title("bias", cell.model) + width, str(*seeds), values[0], paper[0], values[1], paper[1]]
+            rows.append(((list(suites.get("bias").contenders).index(cell.model), cell.place[1] or 0), row))
+    columns = ("learner", "seeds", "comp", "paper", "mem", "paper")
+    return markdown(columns, [row for _, row in sorted(rows)])
+
+
+def bliss_table_2() -> str:
+    """Returns Table 2 with the members behind each number."""
+    met = "met by"
+    columns = ("language", "model", "ε = 0.005", "paper", met, "per string", "ε = 0", "paper", met)
+    return markdown(columns, script("reproductions/bliss/table_2.py").rows())
+
+
+def mdlrnn_sizes() -> str:
+    """Returns the searches for all languages and corpus sizes."""
+    module = script("reproductions/bliss/mdlrnn/table_2.py")
+    languages = {
+        **{"an_bn": "a^n b^n", "an_bn_cn": "a^n b^n c^n", "an_bn_cn_dn": "a^n b^n c^n d^n"},
+        **{"an_bm_cn_plus_m": "a^n b^m c^(n+m)", "dyck_1": "Dyck-1", "dyck_2": "Dyck-2"},
+    }
+    searches = json.loads((RECORDS / "bliss/mdlrnn/table_2.json").read_text(encoding="utf-8"))["searches"]
+    columns = (
+        *("language", "strings", "b", "met", "verdicts"),
+        *("shortest of the three", "its verdict", "shortest proved"),
+    )
+    return markdown(columns, [[languages[row[0]], *row[1:]] for row in module.page_rows(searches)])
+
+
+BLOCKS = {
+    each.__name__: each
+    for each in (
+        *(chomsky_cells, pcfg_set_cells, syntax_table_2, syntax_printed_columns, syntax_columns),
+        *(bias_shares, bias_lengths, bias_scan, bliss_table_2, mdlrnn_sizes),
+    )
+}
