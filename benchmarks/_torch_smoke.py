@@ -54,7 +54,7 @@ def smoke(options: argparse.Namespace) -> None:
                 (f"gru, {more}, {road}", lambda x=(road, more): compared(options, "gru", "float32", x[0], **x[1]))
             )
     checks.append(("chosen by a trial", lambda: chosen(options)))
-    begin = time.monotonic()
+    begin, failed = time.monotonic(), {}
     for name, check in checks:
         now = time.monotonic()
         try:
@@ -62,9 +62,12 @@ def smoke(options: argparse.Namespace) -> None:
         except Exception as error:
             found = {"ok": name in REFUSED, "error": short(error)}
         said({"smoke": name, **found, "seconds": round(time.monotonic() - now, 2)})
+        if not found["ok"]:
+            failed[name] = {key: str(value)[:250] for key, value in found.items() if key != "ok"}
         if time.monotonic() - begin > options.seconds:
             said({"smoke": "left out", "ok": False, "reason": f"{options.seconds:.0f} seconds have passed"})
             break
+    said({"smoke": "all", "checks": len(checks), "failed": failed})
 
 
 def compared(options: argparse.Namespace, module: str, precision: str, road: Road, **recipe: Any) -> dict[str, Any]:

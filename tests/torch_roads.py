@@ -37,6 +37,7 @@ from humboldt.training.pytorch.train import Training
 TINY: dict[str, Any] = {"batch_size": 2, "train_lengths": (1, 4), "device": "cpu"}
 
 
+PCFG_SET = {"size": 200, "letters": 40, "deepest": 2, "epochs": 2, "batch_size": 8, "longest_output": 6}
 TRANSFORMER = f"{EXAMPLES / 'pytorch_transformer.py'}:Transformer"
 
 

@@ -12,8 +12,9 @@ from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from torch_modules import (
     DataDependent,
+    EncoderDecoder,
 )
-from torch_roads import GRU, TINY, TRANSFORMER, job
+from torch_roads import GRU, PCFG_SET, TINY, TRANSFORMER, job
 from torch_support import job_of, registered
 
 from humboldt.languages import Batch
@@ -25,23 +26,6 @@ from humboldt.training.pytorch.predictor import ModulePredictor
 from humboldt.training.pytorch.train import Training
 
 pytestmark = pytest.mark.extras
-
-
-class EncoderDecoder(nn.Module):
-    """Reads a packed source, and writes from its last state."""
-
-    def __init__(self, input_size: int, output_size: int) -> None:
-        super().__init__()
-        self.source, self.target = nn.Embedding(input_size, 6), nn.Embedding(output_size, 6)
-        self.reader, self.writer = nn.GRU(6, 6, batch_first=True), nn.GRU(6, 6, batch_first=True)
-        self.readout = nn.Linear(6, output_size)
-
-    def forward(self, source: torch.Tensor, told: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        packed = pack_padded_sequence(self.source(source), lengths.cpu(), batch_first=True, enforce_sorted=False)
-        return self.readout(self.writer(self.target(told), self.reader(packed)[1])[0])
-
-
-PCFG_SET = {"size": 200, "letters": 40, "deepest": 2, "epochs": 2, "batch_size": 8, "longest_output": 6}
 
 
 def predictors(wish: Job, seeds: int = 3) -> tuple[Training, ModulePredictor, ModulePredictor]:

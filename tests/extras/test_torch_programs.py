@@ -11,15 +11,21 @@ from torch import nn
 from torch_modules import (
     BatchNorm,
     Dropping,
+    EncoderDecoder,
+    PackedBothWays,
     Plain,
 )
 from torch_recorder import Recorder
-from torch_roads import AWKWARD, PROGRAMS, TRANSFORMER, job, plain_steps
-from torch_support import LSTM
+from torch_roads import AWKWARD, PCFG_SET, PROGRAMS, TRANSFORMER, job, plain_steps
+from torch_support import LSTM, job_of, registered
 
 from humboldt.languages import Batch
 from humboldt.training.base import Schedule
 from humboldt.training.engines.torch import _training
+from humboldt.training.pytorch import roads
+from humboldt.training.pytorch.graphs import Graphs
+from humboldt.training.pytorch.plain_layers import PlainLayers
+from humboldt.training.pytorch.recording import CannotRecord
 from humboldt.training.pytorch.stacked import Stack
 
 pytestmark = pytest.mark.extras
@@ -167,3 +173,54 @@ def test_steps_are_recorded_once_for_each_shape(program: str):
         (made.members[0].recorder, made.members[0]._steps) if program == "graphs" else (made.recorder, made._steps)
     )
     assert recorder.repetitions == 20 and len(steps) == len({batch.tokens.shape for batch in batches}) < 20
+
+
+@pytest.mark.parametrize("module", [EncoderDecoder, PackedBothWays])
+def test_packed_sequences_are_recorded_without_reading_their_lengths(module: type):
+    one = job_of("pcfg_set", "task_accuracy", registered(module), **PCFG_SET, device="cpu")
+    members = tuple(replace(one.members[0], seed=seed, learning_rate=0.01) for seed in range(3))
+    training = _training(replace(one, members=members))
+    expected, _ = plain_steps(training, np.ones(3))
+    learners, batches = [training.fresh(member) for member in members], training.batches(0, 50)
+    assert len({tuple(batch.mask.sum(1)) for batch in batches}) > 10
+    made = Stack(training, Recorder(training.caller.device))
+    losses = made.advance(learners, 0, batches, np.ones(3))
+    shapes = {(batch.tokens.shape, batch.targets.shape) for batch in batches}
+    assert made.not_recorded is None and len(made._steps) == len(shapes) < 10
+    np.testing.assert_allclose(losses, expected, rtol=1e-4, atol=1e-5)
+    graphs = Graphs(training, Recorder)
+    with pytest.raises(CannotRecord) as refused:
+        graphs.advance(learners, 50, batches, np.ones(3))
+    said = roads.refusal(training, "graphs", refused.value, "in_turn")
+    assert said.endswith(
+        "CUDA graphs: it reads numbers from the device in the middle of a step. They are trained in turn."
+    )
+
+
+class Steps(Plain):
+    """Reads and writes step by step, in the ways in which a tensor can be cut."""
+
+    def between(self, x: torch.Tensor) -> torch.Tensor:
+        first, states = x.transpose(0, 1), []
+        state = first[0]
+        for step in range(x.shape[1]):
+            state = 0.5 * state + x[:, step] * first[step].sigmoid() + x[:, -1 - step, :]
+            states.append(state)
+        outputs = torch.zeros_like(x)
+        for step, each in enumerate(states):
+            outputs[:, step] = each + (outputs[:, step - 1] if step else 0.0)
+        return outputs
+
+
+def test_a_tensor_that_is_read_step_by_step_is_cut_once():
+    training = _training(job(Steps, steps=20))
+    expected, _ = plain_steps(training, np.ones(3))
+    made, learners = Stack(training, Recorder(training.caller.device)), [training.fresh(x) for x in training.members]
+    losses = made.advance(learners, 0, training.batches(0, 50), np.ones(3))
+    np.testing.assert_allclose(losses, expected, rtol=1e-4, atol=1e-5)
+    assert made.not_recorded is None
+    x = torch.randn(2, 30, 4, requires_grad=True)
+    with PlainLayers([], is_static=True):
+        parts = [x[:, step] for step in (3, 5, 7, -1)]
+    torch.testing.assert_close(torch.stack(parts), torch.stack([x[:, step] for step in (3, 5, 7, -1)]))
+    assert [part.grad_fn.name() for part in parts] == ["SelectBackward0", *["UnbindBackward0"] * 3]  # pyright: ignore[reportOptionalMemberAccess]

@@ -48,11 +48,12 @@ class TorchEngine(AbstractEngine):
 
         def milestone(step: int, modules: list[Any]) -> Any:
             assert look is not None
-            return look(step, ModulePredictor(modules, training.caller, stacked=training.taken == "stacked"))
+            return look(
+                step, ModulePredictor(modules, training.caller, stacked=training.taken in ("stacked", "graphs"))
+            )
 
         trained = training.train(checkpoints, sink, milestone if look else None)
-        predictor = ModulePredictor(trained.modules, training.caller, stacked=training.taken == "stacked")
-        return TorchTrained(trained, predictor)
+        return TorchTrained(trained, predictor(trained.modules))
 
     def restore(self, job: Job, weights: Sequence[Arrays]) -> AbstractPredictor:
         from humboldt.training.pytorch.learner import load_weights
