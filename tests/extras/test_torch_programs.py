@@ -61,7 +61,8 @@ def test_stacked_weights_are_not_moved_as_those_of_one_module_on_a_gpu(monkeypat
     flatten = nn.RNNBase.flatten_parameters
 
     def strict(layer: nn.RNNBase) -> None:
-        assert not any(torch._C._functorch.is_batchedtensor(x) for x in layer._flat_weights)
+        is_batched: Any = torch._C._functorch.is_batchedtensor  # pyright: ignore[reportAttributeAccessIssue]
+        assert not any(map(is_batched, layer._flat_weights))
         flatten(layer)
 
     monkeypatch.setattr(nn.RNNBase, "flatten_parameters", strict)

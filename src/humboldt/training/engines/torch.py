@@ -46,11 +46,13 @@ class TorchEngine(AbstractEngine):
         if training.caller.device.type == "cpu":
             tell_of_idle_gpu("PyTorch", sink)
 
+        def predictor(modules: list[Any]) -> ModulePredictor:
+            is_stacked = training.taken in ("stacked", "graphs")
+            return ModulePredictor(modules, training.caller, stacked=is_stacked)
+
         def milestone(step: int, modules: list[Any]) -> Any:
             assert look is not None
-            return look(
-                step, ModulePredictor(modules, training.caller, stacked=training.taken in ("stacked", "graphs"))
-            )
+            return look(step, predictor(modules))
 
         trained = training.train(checkpoints, sink, milestone if look else None)
         return TorchTrained(trained, predictor(trained.modules))
