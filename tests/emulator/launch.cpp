@@ -16,7 +16,7 @@ static void begin() {
 // Runs one cluster after the other. With a `seed`, its threads take turns, and copies arrive, in random order. Returns how
 // many bytes were written beyond the end of shared memory.
 extern "C" int launch(void** given, int blocks, int threads, int blocks_of_cluster, int memory, int seed) {
-  constexpr size_t STACK = 1 << 18, MARGIN = 1024;
+  constexpr size_t FIBRE_STACK = 1 << 18, MARGIN = 1024;
   std::mt19937 random(seed);
   arguments = given;
   threads_of_block = threads;
@@ -35,10 +35,10 @@ extern "C" int launch(void** given, int blocks, int threads, int blocks_of_clust
       }
       fibre.thread = i % threads;
       fibre.block = &block;
-      fibre.stack.resize(STACK);
+      fibre.stack.resize(FIBRE_STACK);
       getcontext(&fibre.context);
       fibre.context.uc_stack.ss_sp = fibre.stack.data();
-      fibre.context.uc_stack.ss_size = STACK;
+      fibre.context.uc_stack.ss_size = FIBRE_STACK;
       makecontext(&fibre.context, begin, 0);
     }
     std::vector<Fibre*> turns;
