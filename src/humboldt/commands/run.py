@@ -77,6 +77,13 @@ class RoadName(StrEnum):
     IN_TURN = "in_turn"
 
 
+class CompileName(StrEnum):
+    """See `humboldt.training.base.Compile`."""
+
+    SETTING = "setting"
+    AUTO = "auto"
+
+
 def plan_(
     suite: SuiteName,
     task: TaskNames = [],  # noqa: B006
@@ -145,6 +152,10 @@ def run(
     road: Annotated[
         RoadName, typer.Option(help="PyTorch: how members are trained; auto takes the fastest way that a trial allows.")
     ] = RoadName.AUTO,
+    compile: Annotated[
+        CompileName,
+        typer.Option(help="PyTorch: with auto, torch.compile is tried, and used where it is faster and agrees."),
+    ] = CompileName.SETTING,
     fused: Annotated[
         bool, typer.Option(help="JAX, on a GPU: whether loops over time may run as one kernel; see `humboldt plan`.")
     ] = True,
@@ -176,6 +187,7 @@ def run(
             keep=keep.value,
             executor=executor,
             road=road.value,
+            compile=compile.value,
             fused=fused,
             announces=True,
         )
