@@ -106,11 +106,6 @@ def test_kernels_agree_with_scans_in_any_order_of_threads(case: Case, seed: int,
 
 
 @pytest.mark.slow
-def test_a_stack_so_deep_that_two_threads_hold_it(emulator: Emulator):
-    compare(Case("stack_rnn", hidden=64, members=1, batch=2, steps=44))
-
-
-@pytest.mark.slow
 def test_a_member_that_is_not_a_number_harms_nobody(emulator: Emulator):
     case = Case("lstm", hidden=64, members=3, batch=2, steps=3)
     weights, table, symbols, d_outputs = drawn(case)
