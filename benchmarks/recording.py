@@ -114,7 +114,7 @@ def record(folder: Path) -> dict[str, str]:
     last = max(i for i, line in enumerate(rest) if line.startswith("Successfully installed"))
     blocks["install"] = cloned + made + "\n".join([command, "...", *_until_blank(rest[last:])]) + "\n"
     Path(folder, "humboldt/my_file.py").write_text(code, encoding="utf-8")
-    blocks["check"] = small.run("humboldt check model my_file.py:GRU")
+    blocks["check"] = small.run("humboldt check model my_file.py:GRU --on syntax/np_n_vp_n")
     blocks |= {f"{name}-80": text for name, text in _bench(small, "results").items()}
     blocks["report"] = small.run("humboldt report results")
     blocks["show"] = small.run("humboldt show results --suite tracking")
