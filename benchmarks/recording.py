@@ -33,6 +33,7 @@ class Terminal:
         self.columns, self.rows = columns, rows
         self._tmux = ["tmux", "-L", f"humboldt-{os.getpid()}-{columns}", "-f", "/dev/null"]
         home = {"HOME": str(folder), "XDG_CACHE_HOME": str(folder), "PS1": f"{PROMPT} ", "PYTHONPATH": ""}
+        home |= {"VIRTUAL_ENV_DISABLE_PROMPT": "1"}  # so that the prompt stays the same
         settings = [f"{name}={value}" for name, value in home.items()]
         shell = shlex.join(["env", *settings, "bash", "--norc", "--noprofile"])
         size = ["-x", str(columns), "-y", str(rows)]
@@ -108,7 +109,6 @@ def record(folder: Path) -> dict[str, str]:
     blocks = {}
     cloned = small.run(f"git clone --quiet {ROOT} humboldt && cd humboldt").replace(str(ROOT), "<this repository>")
     made = small.run("python3 -m venv .venv && source .venv/bin/activate").replace("python3", "python")
-    small.run("export PS1='$ '; unset PIP_INDEX_URL")  # an activated environment shows its name otherwise
     installed = small.run("pip install -c constraints.txt '.[torch,report]'")
     command, *rest = installed.splitlines()
     last = max(i for i, line in enumerate(rest) if line.startswith("Successfully installed"))
@@ -120,7 +120,7 @@ def record(folder: Path) -> dict[str, str]:
     blocks["show"] = small.run("humboldt show results --suite tracking")
     small.close()
     large = Terminal(folder / "humboldt", 120, 40)
-    large.run("source .venv/bin/activate; export PS1='$ '")
+    large.run("source .venv/bin/activate")
     blocks |= {f"{name}-120": text for name, text in _bench(large, "again").items()}
     large.close()
     return blocks
