@@ -232,8 +232,8 @@ def own_recipes() -> str:
     rates = ", ".join(f"{rate:g}" for rate in paper["learning_rates"])
     about = (
         f"Mean scores of `chomsky` in percent, of {' to '.join(map(str, counts))} seeds, at the sizes, batches and "
-        f"steps of `{record['preset']}`. The paper's recipe (Delétang et al. 2023): {paper['optimiser']}, no warm-up, rates "
-        f"{rates}, one of which is chosen as above. A loss of more than ten points is bold "
+        f"steps of `{record['preset']}`. The paper's recipe (Delétang et al. 2023): {paper['optimiser']}, no warm-up, "
+        f"rates {rates}, one of which is chosen as above. A loss of more than ten points is bold "
         "([record](../benchmarks/records/own_recipes.json), `python benchmarks/own_recipes.py --out results`)."
     )
     return "\n" + "\n".join(lines) + "\n\n" + textwrap.fill(about, 150, break_on_hyphens=False) + "\n\n"
