@@ -15,6 +15,7 @@ from typing import Any
 
 import humboldt
 from humboldt.languages import tasks
+from humboldt.models import models
 from humboldt.published import lookup, rows
 from humboldt.report.tables import as_text
 from humboldt.suites import benched, suites
@@ -247,6 +248,32 @@ def _title(table: str) -> str:
 
 
 SET = ("pcfg_set", "test")
+
+
+def own_recipes() -> str:
+    """Returns each family under the recipe of the bench and under its own paper's, from the record; nothing as long as
+    there is none."""
+    path = ROOT / "benchmarks/records/own_recipes.json"
+    if not path.exists():
+        return ""
+    record = json.loads(path.read_text(encoding="utf-8"))
+    lines = ["| family | task | this recipe | its own paper's | difference |", "| --- | --- | --- | --- | --- |"]
+    for row in record["rows"]:
+        apart = row["bench"] - row["paper"]
+        marked = f"**{apart:+.1f}**" if row["is_loss"] else f"{apart:+.1f}"
+        title = models.get(f"family/{row['family']}").title
+        lines.append(f"| {title} | `{row['task']}` | {row['bench']:.1f} | {row['paper']:.1f} | {marked} |")
+    paper, counts = record["paper"], sorted({row["paper_members"] for row in record["rows"]})
+    rates = ", ".join(f"{rate:g}" for rate in paper["learning_rates"])
+    about = (
+        f"Mean scores of `chomsky` in percent, of {' to '.join(map(str, counts))} seeds, at the sizes, batches and "
+        f"steps of `{record['preset']}`. The paper's recipe (Delétang et al. 2023): {paper['optimiser']}, no warm-up, "
+        f"rates {rates}, one of which is chosen as above. A loss of more than ten points is bold "
+        "([record](../benchmarks/records/own_recipes.json), `python benchmarks/own_recipes.py --out results`)."
+    )
+    return "\n" + "\n".join(lines) + "\n\n" + textwrap.fill(about, 150, break_on_hyphens=False) + "\n\n"
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "quick_chomsky": lambda: quick("chomsky"),
     "quick_syntax": lambda: quick("syntax"),
@@ -258,6 +285,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "reproduced": reproduced,
     "reproduced_suites": reproduced_suites,
     "speed": speed,
+    "own_recipes": own_recipes,
     "disagreements": disagreements,
     "counted": counted,
     "statements": lambda: script("docs/statements.py").statements(),

@@ -123,6 +123,20 @@ def test_the_walk_through_takes_what_the_record_says():
         assert numbers == [str(measured[key]) for key in ("lines", "wall_seconds", "processor_seconds")]
 
 
+def test_the_first_table_of_an_own_model_takes_what_the_record_says():
+    record, text = load("benchmarks/records/first_table-cpu.json"), _text("docs/pytorch.md")
+    *_, install, _, train = record["steps"]
+    assert record["lines_of_code"] <= 12 and record["wall_seconds"] <= 600
+    low, high = (f"{load:.0f}" for load in record["load_before_and_after"])
+    assert f"{record['wall_seconds']} s by the clock" in text and f"(load {low} to {high})" in text
+    assert f"{record['processor_seconds']} s of processor time" in text
+    assert install["command"].startswith("pip install") and train["command"].startswith("humboldt run")
+    parts = [f"{step['processor_seconds']:.0f}" for step in (install, train)]
+    assert f"installing took {parts[0]} s and the run {parts[1]} s" in text
+    page = (ROOT / "docs/pytorch.md").read_text(encoding="utf-8")
+    assert all(step["command"] in page for step in record["steps"][3:])
+
+
 def test_ensembles_on_an_accelerator_are_as_fast_as_the_record_says():
     text = (ROOT / "benchmarks/records/ensemble_speed-h200.jsonl").read_text(encoding="utf-8")
     speeds: dict[str, list[str]] = {}

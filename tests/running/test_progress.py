@@ -58,6 +58,18 @@ def test_what_takes_long_is_told_by_the_piece(clock: list[float], capsys: pytest
     ]
 
 
+def test_events_that_come_together_have_no_rate(clock: list[float]):
+    """As those of processes that report the start and the first steps of their members at once."""
+    study = _Study(1)
+    study.update("parity", Progress("training", 0, 1000))
+    clock[0] += 0.1
+    event, pace = study.update("parity", Progress("training", 100, 1000))
+    assert pace.words(event.done) == ""
+    clock[0] += 9.9
+    event, pace = study.update("parity", Progress("training", 200, 1000))
+    assert pace.words(event.done) == "20.0/s"
+
+
 def test_many_at_work_share_a_line_of_a_log(clock: list[float], capsys: pytest.CaptureFixture[str]):
     with progress(20) as view:
         for _ in range(3):
@@ -166,7 +178,7 @@ def test_a_terminal_shows_the_study_what_is_at_work_and_what_is_finished(tmp_pat
     finished = [max(map(int, found)) for found in counts if found]
     assert finished == sorted(finished) and {0, 5, 19} <= set(finished)
     assert any(re.search(r"^\w+ · rnn · starting ━+( \d+ s)?$", picture, re.M) for picture in pictures)
-    assert any(re.search(r"^\w+ · rnn · training ━+[╸╺]?━* [1-4]00/500 \d", picture, re.M) for picture in pictures)
+    assert any(re.search(r"^\w+ · rnn · training ━+[╸╺]?━* [1-4]00/500( \d|$)", picture, re.M) for picture in pictures)
     assert any(re.search(r"^study .* \d+/20 experiments +\d+ s left", picture, re.M) for picture in pictures)
     assert re.search(r"^solve_equation · stack_rnn: score 0\.\d+ \(best of 2 members\), ", pictures[-1], re.M)
     whole = "\n".join("\n".join(screen) for screen in shown)

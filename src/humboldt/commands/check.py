@@ -77,7 +77,8 @@ def _checked_task(place: str, preset: str, changes: dict[str, str]) -> TaskCheck
 def _checked_model(place: str, on: str | None, preset: str, changes: dict[str, str]) -> tuple[ModelCheck, bool]:
     suite, slash, task = (on or "").partition("/")
     if not slash:
-        raise UsageError(f"--on {on}: say what the model is for, as SUITE/TASK, e.g. --on chomsky/parity_check.")
+        given = "--on is missing" if on is None else f"--on {on}"
+        raise UsageError(f"{given}: name a task for the model, as SUITE/TASK, e.g. --on chomsky/parity_check.")
     model = attribute_of_file(place, is_model, "models")
     if makes_networks(model):
         name = register_reference(place)

@@ -18,6 +18,7 @@ from humboldt.report.words import counted, duration
 LINE_SECONDS = 10.0  # between plain lines
 MOST_LINES = 6  # for running experiments
 WIDE = 110  # columns of a terminal that has room for remarks
+FIRST_RATE = 0.5  # seconds of work before there is a rate: the first events may come together
 REFRESH_SECONDS = 0.1  # between two drawings of the live lines
 
 
@@ -67,7 +68,7 @@ class _Pace:
     def rate(self, done: int) -> float:
         """Returns the rate per second; 0 while it is not known."""
         seconds = self.seconds()
-        return (done - self._first) / seconds if seconds > 0 else 0.0
+        return (done - self._first) / seconds if seconds >= FIRST_RATE else 0.0
 
     def words(self, done: int) -> str:
         """Returns the rate as text: `12.5/s`, or `2 min each` if it is low; empty while it is not known."""
