@@ -4,9 +4,11 @@ Prints one JSON line for each check, with the differences, or the error and its 
 """
 
 import argparse
+import itertools
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,11 @@ from humboldt.training.pytorch.recording import CudaRecorder, MemberRandom, reco
 from humboldt.training.pytorch.stacked import Stack
 
 MODULES = ("lstm", "gru", "transformer", "gated_recurrence", "encoder_decoder", "dropping")
+OPTIMISERS: dict[str, dict[str, Any]] = {
+    "sgd": {"optimiser": "sgd"},
+    "nesterov": {"optimiser": "sgd", "momentum": 0.9, "nesterov": True},
+    "adamw": {"optimiser": "adamw"},
+}
 STEPS = 3
 REFUSED = ("encoder_decoder, float32, graphs",)  # packing reads the lengths of rows from the device
 
@@ -32,29 +39,16 @@ def smoke(options: argparse.Namespace) -> None:
     checks: list[tuple[str, Callable[[], dict[str, Any]]]] = []
     if options.device == "cuda":
         checks = [("random numbers on two streams", two_streams), ("a recording that fails", failed_recording)]
-    for module in MODULES:
-        for road, precision in (
-            ("stacked", "float32"),
-            ("graphs", "float32"),
-            ("stacked", "bfloat16"),
-            ("graphs", "bfloat16"),
-        ):
-            if precision == "float32" or module in ("lstm", "transformer"):
-                checks.append(
-                    (f"{module}, {precision}, {road}", lambda x=(module, precision, road): compared(options, *x))
-                )
-    for optimiser in (
-        {"optimiser": "sgd"},
-        {"optimiser": "sgd", "momentum": 0.9, "nesterov": True},
-        {"optimiser": "adamw"},
-    ):
-        for road in ("stacked", "graphs"):
-            more = {**optimiser, "schedule": Schedule(8, start=0.1)}
-            checks.append(
-                (f"gru, {more}, {road}", lambda x=(road, more): compared(options, "gru", "float32", x[0], **x[1]))
-            )
+    taken: tuple[Road, ...] = ("stacked", "graphs")
+    for module, precision, road in itertools.product(MODULES, ("float32", "bfloat16"), taken):
+        if precision == "float32" or module in ("lstm", "transformer"):
+            case = partial(compared, options, module, precision, road)
+            checks.append((f"{module}, {precision}, {road}", case))
+    for (name, optimiser), road in itertools.product(OPTIMISERS.items(), taken):
+        case = partial(compared, options, "gru", "float32", road, schedule=Schedule(8, start=0.1), **optimiser)
+        checks.append((f"gru, {name}, {road}", case))
     checks.append(("chosen by a trial", lambda: chosen(options)))
-    begin = time.monotonic()
+    begin, failed = time.monotonic(), {}
     for name, check in checks:
         now = time.monotonic()
         try:
@@ -62,9 +56,12 @@ def smoke(options: argparse.Namespace) -> None:
         except Exception as error:
             found = {"ok": name in REFUSED, "error": short(error)}
         said({"smoke": name, **found, "seconds": round(time.monotonic() - now, 2)})
+        if not found["ok"]:
+            failed[name] = {key: str(value)[:250] for key, value in found.items() if key != "ok"}
         if time.monotonic() - begin > options.seconds:
             said({"smoke": "left out", "ok": False, "reason": f"{options.seconds:.0f} seconds have passed"})
             break
+    said({"smoke": "all", "checks": len(checks), "failed": failed})
 
 
 def compared(options: argparse.Namespace, module: str, precision: str, road: Road, **recipe: Any) -> dict[str, Any]:

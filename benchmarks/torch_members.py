@@ -323,6 +323,7 @@ def main() -> None:
     if options.two_members:
         said(two_members(options))
         return
+    speeds = {}
     for about, measure in rows(options):
         now = time.monotonic()
         if now - begin > options.seconds:
@@ -333,7 +334,10 @@ def main() -> None:
         except Exception as error:
             row = {"error": short(error)}
         said({**about, **row, "row_seconds": round(time.monotonic() - now, 1)})
+        name = ", ".join(about[key] for key in ("module", "precision", "part"))
+        speeds[name] = row.get("model_steps_per_second", row.get("error", "")[:200])
         _free()
+    said({"model_steps_per_second": speeds, "seconds": round(time.monotonic() - begin, 1)})
 
 
 if __name__ == "__main__":

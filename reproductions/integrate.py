@@ -4,7 +4,8 @@
 
 A file is one that `humboldt archive` wrote, compressed (`.gz`) or not. Whole suites of a bench preset become references
 (`humboldt references --add`); everything else is added to `SUITE/members.jsonl` beside this script: a training and
-evaluation that is there gets the union of its members. Then `python docs/generated.py` renews the generated tables.
+evaluation that is there gets the union of its members, where those on record stay. Then `python docs/generated.py`
+renews the generated tables.
 """
 
 import json
@@ -56,7 +57,7 @@ def add_members(results: Sequence[Scores], folder: Path) -> dict[str, int]:
                 entry = exported(scores, format=suite.format, headline=suite.headline)
                 entry["results"] = [without_end(line) for line in entry["results"]]
                 old = known.get(place(entry))
-                known[place(entry)] = entry if old is None else union(old, entry)
+                known[place(entry)] = entry if old is None else union(entry, old)  # what is on record stays
         changed[f"{name}/members.jsonl"] = sum(before.get(key) != entry for key, entry in known.items())
         path.parent.mkdir(exist_ok=True)
         path.write_text(as_lines(known.values()), encoding="utf-8")

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from torch.utils.checkpoint import checkpoint
 
 
@@ -191,3 +192,34 @@ class TwoLayers(nn.Module):
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         return self.readout(self.lstm(self.embedding(tokens))[0])
+
+
+class EncoderDecoder(nn.Module):
+    """Reads a packed source, and writes from its last state."""
+
+    def __init__(self, input_size: int, output_size: int) -> None:
+        super().__init__()
+        self.source, self.target = nn.Embedding(input_size, 6), nn.Embedding(output_size, 6)
+        self.reader, self.writer = nn.GRU(6, 6, batch_first=True), nn.GRU(6, 6, batch_first=True)
+        self.readout = nn.Linear(6, output_size)
+
+    def forward(self, source: torch.Tensor, told: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        packed = pack_padded_sequence(self.source(source), lengths.cpu(), batch_first=True, enforce_sorted=False)
+        return self.readout(self.writer(self.target(told), self.reader(packed)[1])[0])
+
+
+class PackedBothWays(EncoderDecoder):
+    """Reads a packed source in both directions with two layers, and sees all of it when it writes."""
+
+    def __init__(self, input_size: int, output_size: int) -> None:
+        super().__init__(input_size, output_size)
+        del self.reader
+        self.both, self.join = nn.LSTM(6, 3, num_layers=2, bidirectional=True), nn.Linear(6, 6)
+
+    def forward(self, source: torch.Tensor, told: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        embedded = self.source(source).transpose(0, 1)
+        packed = pack_padded_sequence(embedded, lengths.to("cpu"), enforce_sorted=False)
+        outputs, (h, _) = self.both(packed)
+        read = pad_packed_sequence(outputs, padding_value=-1.0)[0].max(0).values
+        state = self.join(read + torch.cat([h[0], h[3]], -1))
+        return self.readout(self.writer(self.target(told), state[None])[0])

@@ -2,15 +2,17 @@
 
 import dataclasses
 import gzip
+import re
 from pathlib import Path
 
 import pytest
 
 import humboldt
-from humboldt import references
+from humboldt import cli, references
 from humboldt.commands.bench import references as references_
 from humboldt.commands.merge import merge_
-from humboldt.core.results import Result, Scores, State
+from humboldt.commands.run import beside_references
+from humboldt.core.results import Result, ScoredMember, Scores, State, TrainedMember
 from humboldt.errors import UsageError
 from humboldt.models import models
 from humboldt.running import bench
@@ -178,6 +180,53 @@ def test_references_that_ship_are_of_current_versions():
         assert min(len(task.values) for task in answers.tasks) >= 5
     stale = [s for s in shipped if not is_current(suites.get(s.training.suite), s.training, s.evaluation)]
     assert not [f"{s.training.suite}/{s.training.task} {s.training.model}" for s in stale]
+
+
+def test_a_run_shows_the_references_of_its_tasks(tmp_path: Path):
+    """As if the references of one family were this study's results."""
+    study = humboldt.plan("tracking", tasks=["s3"], models=["family/gru"], preset=QUICK, out=tmp_path)
+    (theirs,) = benched.answers_of(benched.reference_scores(), QUICK, models=["family/gru"], suite_names=["tracking"])
+    (own,) = [scores for scores in theirs.scores if scores.training.task == "s3"]
+    scored = [(own.evaluation, [ScoredMember(r.member, r.state, r.measures, detail=r.detail) for r in own.results])]
+    members = [TrainedMember(r.member, r.state) for r in own.results]
+    study.store.add(study.experiments[0].training, members, scored, format=study.suite.format)
+    printed = beside_references(study)
+    rows = re.findall(r"^(\S+)  +(this bench|reference) ", printed, re.MULTILINE)
+    assert rows[0] == ("GRU", "this bench") and ("LSTM", "reference") in rows
+    assert "solvable 1/1" in printed and "s5" not in printed
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [(["--preset", "quick"], "--preset bench_quick"), (["--preset", QUICK, "--set", "steps=3"], "steps=3")],
+)
+def test_references_are_of_bench_presets(options: list[str], message: str, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["humboldt", "run", "tracking", "--references", "--dry-run", *options])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_models_that_no_test_distinguishes_are_not_ranked():
+    planned = bench.plan_bench("rnn", suites=["tracking"], seeds=2)
+    one = [scores for scores in made_tracking(planned) if scores.training.task == "s3"]
+    own = benched.answers_of(one, QUICK)
+    theirs = benched.answers_of(benched.reference_scores(), QUICK, suite_names=["tracking"])
+    table = profile.comparison_table(own, theirs, str)
+    assert table is not None and [row[2] for row in table.texts] == ["not ranked: distinguishable from none"]
+
+
+def made_tracking(planned: bench.Bench) -> list[Scores]:
+    """Returns bad results of two members: too few for a test at the 5% level against several references."""
+    detail = {"training": {"steps": [1], "loss": [0.1], "accuracy": [1.0]}}
+    return [
+        Scores(
+            each.training,
+            each.evaluations[0],
+            tuple(Result(member, State.FINISHED, {"symbols": 0.2}, 1.0, detail, {}) for member in each.members),
+        )
+        for each in planned.studies[0].experiments
+    ]
 
 
 def test_default_families_exist():

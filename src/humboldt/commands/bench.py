@@ -20,9 +20,11 @@ from humboldt.running.planning import announce
 from humboldt.running.references import add_references, check_size, missing_tasks
 from humboldt.settings import parse_assignments
 from humboldt.storage.exports import read_file
+from humboldt.storage.output import check_output
 from humboldt.suites import benched, profile, suites
 from humboldt.suites.answers import ModelAnswers
 from humboldt.suites.bench import BUDGETS, PREFIX
+from humboldt.suites.profile_figure import profile_figure
 from humboldt.suites.reading import stored, upgrade
 from humboldt.suites.resolving import is_current
 
@@ -94,9 +96,16 @@ def references(
         typer.Option("--add", help="Add the bench results of a folder, or of a file of `archive`, to --to."),
     ] = None,
     to: Annotated[Path | None, typer.Option("--to", help="Folder with reference files.", metavar="DIR")] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Draw the answers of all references: .svg, .png or .pdf.", metavar="FILE")
+    ] = None,
+    preset: Annotated[str, typer.Option(help="With --picture: quick or standard.")] = "quick",
     as_records: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """List the shipped reference results, and commands for the rest."""
+    if picture is not None:
+        _draw(picture, preset)
+        return
     if (add is None) != (to is None):
         raise UsageError("--add and --to belong together: results of one folder are added to files in another.")
     if add is not None and to is not None:
@@ -134,6 +143,22 @@ def references(
     stale = sum(map(_is_stale, benched.reference_scores()))
     note = f"Tasks with reference members, by suite. {counted(stale, 'result')} of superseded versions left out."
     print(as_text([Table("References", columns, lines, (note,))]))
+
+
+def _draw(path: Path, preset: str) -> None:
+    """Draws the answers of all references under a bench preset."""
+    from humboldt.page.charts import kind_of, save
+
+    kind_of(path)
+    check_output(path)
+    full = running.full_preset(preset)
+    answers = benched.answers_of(benched.reference_scores(), full)
+    if not answers:
+        raise UsageError(
+            f"--preset {preset}: no references ship for it yet. `humboldt references` lists what there is."
+        )
+    save([profile_figure(full, [], answers)], path)
+    print(path)
 
 
 def _is_stale(scores: Scores) -> bool:

@@ -123,9 +123,7 @@ def plan_bench(
     for name in (*suites, *(settings or {})):
         if name not in known:
             raise unknown_name("suite of the bench", name, known)
-    full = preset if preset.startswith(PREFIX) else f"{PREFIX}{preset}"
-    if full not in BUDGETS:
-        raise unknown_name("bench preset", preset, [name.removeprefix(PREFIX) for name in BUDGETS])
+    full = full_preset(preset)
     registered = tuple(dict.fromkeys(map(model_name, names)))
     sizes = {name: size_for(name, parameters or BUDGETS[full]) for name in registered if name.startswith(FAMILY)}
     planned, left_out = [], {}
@@ -139,6 +137,14 @@ def plan_bench(
     if not planned:
         raise UsageError(f"No suite fits {', '.join(names)}. `humboldt check model` says why.")
     return Bench(registered, full, tuple(planned), Path(out), left_out)
+
+
+def full_preset(preset: str) -> str:
+    """Returns the name of a bench preset as suites have it; it may be given without its beginning."""
+    full = preset if preset.startswith(PREFIX) else f"{PREFIX}{preset}"
+    if full not in BUDGETS:
+        raise unknown_name("bench preset", preset, [name.removeprefix(PREFIX) for name in BUDGETS])
+    return full
 
 
 def _plan(

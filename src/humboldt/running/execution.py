@@ -22,7 +22,15 @@ from humboldt.suites import catalogue, suites
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.experiments import Experiment, MemberScore, ScoringInput
 from humboldt.suites.resolving import resolved
-from humboldt.training.base import AbstractEngine, AbstractPredictor, AbstractProblem, AbstractTrained, Job, Road
+from humboldt.training.base import (
+    AbstractEngine,
+    AbstractPredictor,
+    AbstractProblem,
+    AbstractTrained,
+    Compile,
+    Job,
+    Road,
+)
 
 Keep = Literal["best", "all", "none"]
 NEAR_CHANCE = 0.02  # accuracy above chance that counts as nothing learned
@@ -30,13 +38,14 @@ NEAR_CHANCE = 0.02  # accuracy above chance that counts as nothing learned
 
 @dataclass(frozen=True)
 class Options:
-    """Options of a run that cannot change a result, but for rounding by another `road` or `fused`.
+    """Options of a run that cannot change a result, but for rounding by another `road`, by `compile` or by `fused`.
 
     - `folder`: of checkpoints and weights.
     - `save_seconds`: between checkpoints; more if saving takes more than a tenth of that.
     - `keep`: the trained members to save.
     - `cores`: number of cores for an experiment; `None` means all cores of its process.
     - `road`: how the members of PyTorch modules are trained.
+    - `compile`: whether `torch.compile` is tried for them.
     - `fused`: whether loops over time of JAX networks may run as one kernel.
     - `can_be_forgotten`: whether the process may still be working when its work is given to another one, as on a
       machine that cannot be reached. Its checkpoints are then numbered by attempt.
@@ -48,6 +57,7 @@ class Options:
     cores: int | None = None
     can_be_forgotten: bool = False
     road: Road = "auto"
+    compile: Compile = "setting"
     fused: bool = True
 
 
@@ -159,7 +169,7 @@ def _execute(
     suite, objects = suites.get(experiment.training.suite), resolved(experiment)
     engine = catalogue.engine_of(objects.contender)
     job = suite.job(objects, experiment.members)
-    job = replace(job, cores=options.cores, road=options.road, fused=options.fused)
+    job = replace(job, cores=options.cores, road=options.road, compile=options.compile, fused=options.fused)
     if experiment.score_only and (predictor := _restored(experiment, engine, job, options, sink)):
         places = list(range(len(experiment.members)))
         return (yield from _score_all(suite, experiment, job.problem, predictor, places, (), sink))

@@ -15,7 +15,7 @@ from humboldt.running.progress import progress as shown
 from humboldt.running.study import Study, plan
 from humboldt.suites.experiments import Experiment
 from humboldt.suites.task_check import check_before_training
-from humboldt.training.base import Road
+from humboldt.training.base import Compile, Road
 
 RUN_ARGUMENTS = {
     "progress": either(flag, function),
@@ -23,6 +23,7 @@ RUN_ARGUMENTS = {
     "keep": choice("best", "all", "none"),
     "executor": optional(instance(AbstractExecutor, "an executor")),
     "road": choice(*get_args(Road)),
+    "compile": choice(*get_args(Compile)),
     "fused": flag,
 }
 
@@ -36,6 +37,7 @@ def run(
     keep: Keep = "best",
     executor: AbstractExecutor | None = None,
     road: Road = "auto",
+    compile: Compile = "setting",
     fused: bool = True,
     **options: Any,
 ) -> Study:
@@ -50,6 +52,8 @@ def run(
     - `executor`: runs the experiments; in this process if it is `None`.
     - `road`: how the members of PyTorch modules are trained: the fastest way that a trial allows, as one module
       (`stacked`), as CUDA `graphs`, in `processes`, or `in_turn`. Results depend on it only in rounding.
+    - `compile`: with `auto`, `torch.compile` is tried for PyTorch modules, and used if it is faster and agrees.
+      Otherwise the model's setting of this name decides. Results depend on it only in rounding.
     - `fused`: whether the loops over time of our networks may run as one kernel, on a GPU for which there is one.
       Results depend on it only in rounding.
 
@@ -61,7 +65,14 @@ def run(
     """
     study = plan(suite, **options)
     return run_study(
-        study, progress=progress, save_every=save_every, keep=keep, executor=executor, road=road, fused=fused
+        study,
+        progress=progress,
+        save_every=save_every,
+        keep=keep,
+        executor=executor,
+        road=road,
+        compile=compile,
+        fused=fused,
     )
 
 
@@ -74,6 +85,7 @@ def run_study(
     keep: Keep = "best",
     executor: AbstractExecutor | None = None,
     road: Road = "auto",
+    compile: Compile = "setting",
     fused: bool = True,
     announces: bool = False,
 ) -> Study:
@@ -97,7 +109,7 @@ def run_study(
                 return Shown(experiment.name, view, should_stop)
             return _Forwarded(experiment.name, progress if callable(progress) else None, should_stop)
 
-        study.run(sink, save_seconds=save_every, keep=keep, executor=executor, road=road, fused=fused)
+        study.run(sink, save_seconds=save_every, keep=keep, executor=executor, road=road, compile=compile, fused=fused)
     return study
 
 

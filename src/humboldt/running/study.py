@@ -32,7 +32,7 @@ from humboldt.suites.own_tasks import register_languages
 from humboldt.suites.reading import records, tables, upgrade, warn
 from humboldt.suites.resolving import resolved
 from humboldt.training.abilities import lacks
-from humboldt.training.base import Road
+from humboldt.training.base import Compile, Road
 
 MOST_GROUPS = 16  # most groups in which members are trained one after the other
 WAIT_SECONDS = 0.5  # between checks of the work of other processes
@@ -164,12 +164,13 @@ class Study:
         keep: Keep = "best",
         executor: AbstractExecutor | None = None,
         road: Road = "auto",
+        compile: Compile = "setting",
         fused: bool = True,
     ) -> None:
         """Runs all missing work. Failures are stored and reported at the end; the other experiments go on."""
         store = self.store  # raises before the work if the folder cannot be written
         failures = []
-        options = Options(self.out, save_seconds, keep, road=road, fused=fused)
+        options = Options(self.out, save_seconds, keep, road=road, compile=compile, fused=fused)
         claims = Claims(self)
         try:
             for outcome in (executor or Here()).run(claims.missing(), options, sinks):

@@ -31,6 +31,10 @@ Road = Literal["auto", "stacked", "graphs", "processes", "in_turn"]
 """How PyTorch modules of several members are trained: as one module, as CUDA graphs, in processes, or in turn."""
 
 
+Compile = Literal["setting", "auto"]
+"""Whether `torch.compile` is used: as the model's setting says, or also where a trial finds that it pays."""
+
+
 @dataclass(frozen=True)
 class Schedule:
     """A factor on every member's learning rate: linear from `start` to 1 over `warm_up` steps, then according to
@@ -221,8 +225,8 @@ class Job:
 
     `milestone(step, predictor)` is called at the problem's milestones. `cores` is the number of cores that the job
     may use; `None` means all of its process. No result depends on it. `road`: how the members of PyTorch modules are
-    trained; `fused`: whether loops over time of JAX networks may run as one kernel. Results depend on these two only in
-    rounding.
+    trained; `compile`: whether by `torch.compile`; `fused`: whether loops over time of JAX networks may run as one
+    kernel. Results depend on these three only in rounding.
     """
 
     model: Any
@@ -232,6 +236,7 @@ class Job:
     milestone: Callable[[int, AbstractPredictor], Milestone] | None = None
     cores: int | None = None
     road: Road = "auto"
+    compile: Compile = "setting"
     fused: bool = True
 
 

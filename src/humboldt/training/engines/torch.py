@@ -46,13 +46,16 @@ class TorchEngine(AbstractEngine):
         if training.caller.device.type == "cpu":
             tell_of_idle_gpu("PyTorch", sink)
 
+        def predictor(modules: list[Any]) -> ModulePredictor:
+            is_stacked = training.taken in ("stacked", "graphs")
+            return ModulePredictor(modules, training.caller, stacked=is_stacked)
+
         def milestone(step: int, modules: list[Any]) -> Any:
             assert look is not None
-            return look(step, ModulePredictor(modules, training.caller, stacked=training.taken == "stacked"))
+            return look(step, predictor(modules))
 
         trained = training.train(checkpoints, sink, milestone if look else None)
-        predictor = ModulePredictor(trained.modules, training.caller, stacked=training.taken == "stacked")
-        return TorchTrained(trained, predictor)
+        return TorchTrained(trained, predictor(trained.modules))
 
     def restore(self, job: Job, weights: Sequence[Arrays]) -> AbstractPredictor:
         from humboldt.training.pytorch.learner import load_weights
@@ -156,6 +159,7 @@ def _training(job: Job) -> "Training":
         compiled=model.compile,
         cores=job.cores,
         road=job.road,
+        compile=job.compile,
     )
 
 

@@ -70,7 +70,8 @@ def num_workers(training: "Training") -> int:
     """
     if training.road == "in_turn":
         return 1
-    is_able = sys.platform == "linux" and training.caller.device.type == "cpu" and not training.compiled
+    is_able = sys.platform == "linux" and training.caller.device.type == "cpu"
+    is_able = is_able and not training.compiled and not training.is_compiled_by_trial
     if not is_able or os.environ.get("OMP_NUM_THREADS") or training.recipe.steps < FEWEST_STEPS:
         return 1
     return min(cores_of(training.cores), len(training.members))

@@ -214,6 +214,7 @@ class PlainLayers(TorchFunctionMode):
         super().__init__()
         self._masks = iter(masks)
         self._indexed: dict[tuple[int, int], _Indexed] = {}
+        self._written: dict[int, Tensor] = {}
         self._lengths: list[tuple[Tensor, Tensor]] = []  # sizes of static packed sequences, and lengths of their rows
         self._forms: dict[Any, Callable[..., Any]] = {
             **{name: partial(self._recurrent, cell) for name, cell in _LAYERS.items()},
@@ -229,6 +230,7 @@ class PlainLayers(TorchFunctionMode):
             self._forms[torch.Tensor.cpu] = lambda x, *_, **__: x
             self._forms[torch.Tensor.to] = _to_if_not_cpu
             self._forms[torch.Tensor.__getitem__] = self._item
+            self._forms[torch.Tensor.__setitem__] = self._set_item
             self._forms[F.scaled_dot_product_attention] = _attention
 
     def __torch_function__(
@@ -276,12 +278,19 @@ class PlainLayers(TorchFunctionMode):
         lengths = next((lengths for sizes, lengths in self._lengths if sizes is batch_sizes), None)
         return None if lengths is None else [(lengths > step)[:, None] for step in range(len(batch_sizes))]
 
+    def _set_item(self, x: Tensor, index: Any, value: Any) -> None:
+        """Is `x[index] = value`. A tensor that is written step by step is not cut: its parts could not be changed."""
+        self._written[id(x)] = x
+        x[index] = value
+
     def _item(self, x: Tensor, index: Any) -> Tensor:
         """Is `x[index]`; the second step that is read along an axis cuts the tensor into all its steps."""
         axis = _axis_of_step(index)
         if axis is None or axis >= x.ndim or x.ndim < 2 or not x.is_floating_point():
             return x[index]
         step = index[axis] if isinstance(index, tuple) else index
+        if id(x) in self._written:
+            return x[index]
         known = self._indexed.get((id(x), axis))
         if known is None or known.version != x._version:
             self._indexed[id(x), axis] = _Indexed(x, x._version, step)

@@ -12,6 +12,7 @@ is not faster, it is not taken.
 import os
 import time
 from collections.abc import Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -67,6 +68,7 @@ class Choice(NamedTuple):
     - `refusals`: a sentence for each road that was tried and failed.
     - `call_steps`: of a training whose members do their steps together, the steps of a call.
     - `is_measured`: whether the choice depends on measured times.
+    - `compiles`: whether members in turn are compiled, after a trial.
     """
 
     road: Road
@@ -74,6 +76,7 @@ class Choice(NamedTuple):
     refusals: tuple[str, ...] = ()
     call_steps: int | None = None
     is_measured: bool = False
+    compiles: bool = False
 
     def told(self, training: "Training") -> str:
         """Returns sentences about the road, for a plan."""
@@ -82,13 +85,14 @@ class Choice(NamedTuple):
         elif self.road == "processes":
             how = f"trained in {num_workers(training)} processes, one core each, if a trial allows it"
         else:
-            how = "trained in turn"
+            how = "trained in turn" + f", compiled, {self.gain:.1f} times as fast as without" * self.compiles
         return " ".join(self.refusals) or f"{training.caller.name}: members are {how}."
 
 
-def saved_road(road: Road, call_steps: int | None) -> np.ndarray:
-    """Returns a road as an array for a checkpoint: its place in `TOGETHER`, and the steps of a call, or 0."""
-    return np.array([TOGETHER.index(road) if road in TOGETHER else 0, call_steps or 0])
+def saved_road(road: Road, call_steps: int | None, *, compiles: bool = False) -> np.ndarray:
+    """Returns a road as an array for a checkpoint: its place in `TOGETHER`, the steps of a call, or 0, and 1 if a trial
+    chose to compile."""
+    return np.array([TOGETHER.index(road) if road in TOGETHER else 0, call_steps or 0, *[1] * compiles])
 
 
 def program_of(road: Road, training: "Training") -> Program | None:
@@ -113,7 +117,8 @@ def choose(training: "Training") -> Choice:
     workers = num_workers(training)
     slow = Choice("processes" if workers > 1 else "in_turn", float(workers))
     roads = candidates(training) if len(training.members) > 1 else []
-    if not roads:
+    compiles, name = training.compile == "auto" and not training.compiled, training.caller.name
+    if not roads and not compiles:
         return slow
     try:
         plain = _Plain(training)
@@ -130,6 +135,16 @@ def choose(training: "Training") -> Choice:
         gain = plain.seconds * len(training.members) / seconds
         if not is_free or gain > MARGIN * taken.gain:
             taken = Choice(road, gain, (), max(1, min(SPAN_STEPS, int(CALL_SECONDS / seconds))))
+    if compiles and taken.road not in WORDS:
+        try:
+            gain = plain.seconds / plain.compiled()
+            if gain > MARGIN * taken.gain:
+                taken = Choice("in_turn", gain, compiles=True)
+            else:
+                more = f", and {taken.gain:.0f} processes do without" if taken.road == "processes" else ""
+                refusals.append(f"{name}: torch.compile is not used: its steps are {gain:.2f} times as fast{more}.")
+        except Exception as error:
+            refusals.append(f"{name}: torch.compile is not used: {_reason(error)}.")
     return taken._replace(refusals=tuple(refusals), is_measured=True)
 
 
@@ -180,12 +195,34 @@ class _Plain:
                 return (_now(training) - begin) / TRIAL_STEPS
         raise AssertionError
 
-    def _compare(self, losses: np.ndarray, learners: Sequence[Learner], before: Sequence[torch.Tensor]) -> None:
+    def compiled(self) -> float:
+        """Does the same steps of the first member with its module compiled, the last ones twice. Returns the seconds of
+        a step; raises an exception if the results differ."""
+        training = copy(self.training)
+        training.is_compiled_by_trial = True
+        learner = training.fresh(training.members[0])
+        before, losses = _weights(learner), []
+        examples = [training._examples(batch, 0) for batch in self.batches]
+        for first in (0, TRIAL_STEPS):
+            losses += training._span(learner, 0, first, examples[first : first + TRIAL_STEPS])
+        self._compare(np.array([[loss for loss, _ in losses]]), [learner], [before], members=[0])
+        begin = _now(training)
+        training._span(learner, 0, TRIAL_STEPS, examples[TRIAL_STEPS:])  # compiled for all of their shapes
+        return (_now(training) - begin) / TRIAL_STEPS
+
+    def _compare(
+        self,
+        losses: np.ndarray,
+        learners: Sequence[Learner],
+        before: Sequence[torch.Tensor],
+        *,
+        members: Sequence[int] | None = None,
+    ) -> None:
         is_half = self.training.recipe.precision != "float32"
         tolerance = HALF_TOLERANCE if is_half else TOLERANCE
         change_tolerance = HALF_CHANGE_TOLERANCE if is_half else CHANGE_TOLERANCE
         self.differences = {"loss_difference": 0.0, "change_difference": 0.0}
-        for place, number in enumerate(self.members):
+        for place, number in enumerate(self.members if members is None else members):
             expected, change = self.losses[place], _weights(learners[number]) - before[place]
             found = losses[number][: len(expected)]
             difference, size = (change - self.changes[place]).norm(), self.changes[place].norm()
@@ -233,10 +270,14 @@ def _shown(losses: Sequence[float]) -> str:
 
 def refusal(training: "Training", road: Road, error: Exception, otherwise: Road) -> str:
     """Returns a sentence about a road that cannot be taken."""
+    instead = f"trained in {num_workers(training)} processes" if otherwise == "processes" else "trained in turn"
+    return f"{training.caller.name}: members cannot be {WORDS[road]}: {_reason(error)}. They are {instead}."
+
+
+def _reason(error: Exception) -> str:
+    """Returns the reason for which a trial failed, as a part of a sentence."""
     while isinstance(error, HumboldtError | CannotRecord) and isinstance(error.__cause__, Exception):
         error = error.__cause__
     first_line = (str(error).strip().splitlines() or [type(error).__name__])[0]
     known = (reason for part, reason in REASONS.items() if part in str(error))
-    reason = next(known, first_line.split(". ")[0].rstrip("."))
-    instead = f"trained in {num_workers(training)} processes" if otherwise == "processes" else "trained in turn"
-    return f"{training.caller.name}: members cannot be {WORDS[road]}: {reason}. They are {instead}."
+    return next(known, first_line.split(". ")[0].rstrip("."))

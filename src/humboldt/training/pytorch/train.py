@@ -18,7 +18,7 @@ from humboldt.core.events import AbstractSink, Warned
 from humboldt.errors import RunError, is_out_of_memory
 from humboldt.languages import Batch
 from humboldt.storage.checkpoints import Checkpoints
-from humboldt.training.base import MemberRecipe, Milestone, Recipe, Road
+from humboldt.training.base import Compile, MemberRecipe, Milestone, Recipe, Road
 from humboldt.training.checks import AbstractTrial, try_out
 from humboldt.training.loop import MEMBERS, AbstractStepper, Loop, Losses, Weights
 from humboldt.training.pytorch.calling import Caller, Examples, own_threads
@@ -52,9 +52,11 @@ class Training:
         compiled: bool,
         cores: int | None = None,
         road: Road = "auto",
+        compile: Compile = "setting",
     ) -> None:
         self.make, self.members, self.recipe, self.caller, self.compiled = make, members, recipe, caller, compiled
-        self.cores, self.road = cores, road
+        self.cores, self.road, self.compile = cores, road, compile
+        self.is_compiled_by_trial = False
         self.taken: Road = "in_turn"  # the road of the members, once they are trained
         self.problem = caller.problem
 
@@ -69,7 +71,7 @@ class Training:
                     "like), so that no optimiser can be given them. State their sizes."
                 )
             random = random_state(self.caller.device)
-        called: Any = torch.compile(module) if self.compiled else module
+        called: Any = torch.compile(module) if self.compiled or self.is_compiled_by_trial else module
         return Learner(module, called, optimiser_for(self.recipe, member, module), random)
 
     def train(
@@ -100,15 +102,17 @@ class Training:
                 sink.send(Warned(f"{self.caller.name}: the training began by another road, and stays on it."))
         elif saved is not None and (latest.done or self.road == "auto"):
             road, call_steps = TOGETHER[int(saved[0])], int(saved[1]) or None
+            self.is_compiled_by_trial = bool(saved[2:].any())
             if self.road not in ("auto", road):
                 road = "in_turn"  # the user has named another road
         else:
             choice = choose(self)
             for sentence in choice.refusals:
                 sink.send(Warned(sentence))
-            road, call_steps = choice.road, choice.call_steps
+            road, call_steps, self.is_compiled_by_trial = choice.road, choice.call_steps, choice.compiles
             if choice.is_measured:
-                checkpoints.save(0, {MEMBERS + ROAD: saved_road(road, call_steps)}, {"milestones": []})
+                kept = saved_road(road, call_steps, compiles=choice.compiles)
+                checkpoints.save(0, {MEMBERS + ROAD: kept}, {"milestones": []})
         self.taken = road
         return ModuleStepper(self, sink) if call_steps is None else Together(self, sink, road, call_steps)
 
@@ -296,6 +300,10 @@ class ModuleStepper(Members):
 
     def restart(self, group: int) -> None:
         self.restart_member(group)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        kept = {ROAD: saved_road("in_turn", None, compiles=True)} if self.training.is_compiled_by_trial else {}
+        return {**super().arrays(), **kept}
 
 
 class Together(Members):

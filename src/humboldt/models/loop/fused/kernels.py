@@ -23,7 +23,7 @@ CELL = 8  # numbers of a cell of a stack
 STACK_STEPS = 81  # what lies deeper than half of the steps is never read again, and 40 cells fit into registers
 MAX_STEPS = 2**15  # offsets inside a block have 32 bits
 RNN_ROWS, LSTM_ROWS = 32, 128  # examples of a block, and of a cluster
-HEADROOM = 4  # gradients in the LSTM are at first smaller than 1 by that many binary digits, and may grow 2 ** 19 times
+HEADROOM = 4  # gradients in float16 are at first smaller than 1 by that many binary digits, and may grow 2 ** 19 times
 
 
 @runtime_checkable
@@ -130,7 +130,7 @@ def _rnn_forward(
     arguments = [_sizes(symbols, table, keeps), symbols, high, low, table]
     shared = 256 * size + 2 * size**2
     kept = (members, batch, steps) if keeps else (1, 1, 1)
-    results = [_array((members, batch, steps, size), jnp.float32), _array((*kept, size), jnp.bfloat16)]
+    results = [_array((members, batch, steps, size), jnp.float32), _array((*kept, size), _NOTES[activation])]
     if activation == "relu":
         results.append(_array((*kept, size // 16), jnp.uint16))
     if kind == "stack_rnn":
@@ -165,22 +165,29 @@ def _rnn_backward(
     members, batch, steps, _ = d_outputs.shape
     sizes = jnp.asarray(np.array([batch, steps, 0, 0, 1], np.int32))
     arguments = [sizes, *_split(_padded(weights["recurrent"], size, size))]
-    results = [_array((members, batch, steps, size), jnp.bfloat16)]
+    results = [_array((members, batch, steps, size), _NOTES[activation])]
     shared = 256 * size + 2 * size**2
     if kind == "stack_rnn":
         heads, _ = _heads(weights, size)
         arguments += [*map(_fragments, _split(_padded(weights["reading"], 16, size))), *_split(heads), residuals[1]]
         results.append(_array((members, batch, steps, 16), jnp.bfloat16))
         shared += 2048 + _SUMS + 2 * 8192
-    arguments.append(_last_padded(outputs, size) if activation == "tanh" else residuals[0])
+    scale = jnp.ones(members, jnp.float32)
+    if activation == "tanh":
+        scale = _scale(d_outputs)
+        arguments += [scale, _last_padded(outputs, size)]
+    else:
+        arguments.append(residuals[0])
     arguments.append(_last_padded(d_outputs, size))
     found = _launch_rnn(kind, activation, "backward", size, results, arguments, d_outputs[0, :, :, 0], shared)
     d_taps = {}
     if kind == "stack_rnn":
         d_taps = {"value": found[1][..., : weights["value"].shape[2]], "action": found[1][..., CELL : CELL + 3]}
-    return Gradients(found[0][..., :hidden], d_taps, jnp.ones((members, batch), jnp.float32))
+    return Gradients(found[0][..., :hidden], d_taps, jnp.broadcast_to(scale[:, None], (members, batch)))
 
 
+# Of what is written for the gradients of weights: states after a ReLU outgrow float16.
+_NOTES = {"relu": jnp.bfloat16, "tanh": jnp.float16}
 _SUMS = 4 * 16 * 36 * 4
 
 

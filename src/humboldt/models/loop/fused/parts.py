@@ -26,14 +26,14 @@ KINDS: dict[tuple[type, bool], Kind] = {
 
 
 class Kernel(NamedTuple):
-    """What is compiled for one kind of cell. `activation`: of an RNN."""
+    """The kernel of one kind of cell. `activation`: of an RNN."""
 
     kind: Kind
     activation: Activation = "relu"
 
 
 class Sizes(NamedTuple):
-    """What decides whether a kernel can run a loop."""
+    """The sizes of a loop, which decide whether a kernel can run it."""
 
     hidden: int
     steps: int

@@ -6,7 +6,6 @@ product of such factors whose result is rounded to half precision, too; here sum
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 from jax.core import ShapedArray
 from jax.extend.core import Primitive

@@ -1,6 +1,7 @@
 // Instructions of Hopper that CUDA C++ has no functions for. Those of its tensor cores are in products.cuh, which build.py writes.
 #pragma once
 #include <stdint.h>
+#define SHARED_MEMORY(name) extern __shared__ __align__(1024) char name[]
 
 __device__ __forceinline__ uint32_t shared(const void* p) { return (uint32_t)__cvta_generic_to_shared(p); }
 
@@ -62,3 +63,7 @@ __device__ __forceinline__ void group_sync(int group) { asm volatile("bar.sync %
 
 __device__ __forceinline__ float fast_tanh(float x) { float y; asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
 __device__ __forceinline__ float relu(float x) { float y; asm("max.NaN.f32 %0, %1, 0f00000000;" : "=f"(y) : "f"(x)); return y; }  // NaN stays NaN
+// Two float16, the first in the lower half. What is too large becomes the largest number; NaN stays NaN.
+__device__ __forceinline__ uint32_t pack_saturated(float a, float b) {
+  uint32_t v; asm("cvt.rn.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(v) : "f"(b), "f"(a)); return v;
+}

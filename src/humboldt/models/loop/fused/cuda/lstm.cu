@@ -3,7 +3,8 @@
 // each other. Hidden states, and partial sums of their gradients, go through distributed shared memory; barriers tell when they
 // are there.
 //
-// Factors are float16, sums and the memory float32. Gradients are multiplied by a power of two per member, `scale`.
+// Factors are float16, sums and the memory float32. Gradients are multiplied by a power of two per member, `scale`, and
+// saturate where they grow more than 2 ** 19 times.
 //
 // The 64 columns of a gate are permuted so that a thread has 16 neighbouring units of two examples: column 8 j + 2 pair + e of a
 // product is unit 16 pair + 2 j + e.
@@ -51,7 +52,7 @@ constexpr int BARRIERS = TABLE + 256 * COLUMNS * 2;
 extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(256, 1)
 lstm_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols, const uint4* __restrict__ weights,
              const uint4* __restrict__ table, float* __restrict__ outputs, num* __restrict__ before, uint4* __restrict__ kept) {
-  extern __shared__ __align__(1024) char smem[];
+  SHARED_MEMORY(smem);
   const Sizes sizes = *sizes_at;
   const Place p(sizes);
   const int T = sizes.steps;
@@ -208,7 +209,7 @@ constexpr int BARRIERS = RECEIVED + 2 * PEERS * PARTS * 2048;
 extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(256, 1)
 lstm_backward(const Sizes* __restrict__ sizes_at, const uint4* __restrict__ weights, const float* __restrict__ scales,
               const uint4* __restrict__ kept, const float* __restrict__ d_outputs, num* __restrict__ d_drive) {
-  extern __shared__ __align__(1024) char smem[];
+  SHARED_MEMORY(smem);
   const Sizes sizes = *sizes_at;
   const Place p(sizes);
   const int T = sizes.steps;
@@ -298,7 +299,7 @@ lstm_backward(const Sizes* __restrict__ sizes_at, const uint4* __restrict__ weig
         }
         // The fragment of k-step (gate, j / 2): registers [row][half].
 #pragma unroll
-        for (int g = 0; g < 4; g++) A[(g * 4 + (j >> 1)) * 4 + (j & 1) * 2 + r] = pack(out[0][g], out[1][g]);
+        for (int g = 0; g < 4; g++) A[(g * 4 + (j >> 1)) * 4 + (j & 1) * 2 + r] = pack_saturated(out[0][g], out[1][g]);
       }
     }
     auto store = [&]() {
@@ -333,7 +334,8 @@ lstm_backward(const Sizes* __restrict__ sizes_at, const uint4* __restrict__ weig
 #pragma unroll
       for (int k = 0; k < PARTS; k++) {
         const float* x = acc + 32 + s * 32 + k * 8;
-        send(peer_received[s] + k * 2048, pack(x[0], x[1]), pack(x[2], x[3]), pack(x[4], x[5]), pack(x[6], x[7]), peer_full[s]);
+        send(peer_received[s] + k * 2048, pack_saturated(x[0], x[1]), pack_saturated(x[2], x[3]), pack_saturated(x[4], x[5]),
+             pack_saturated(x[6], x[7]), peer_full[s]);
       }
   }
   cluster_sync();

@@ -83,12 +83,28 @@ __device__ __forceinline__ void store_states(const Place& p, char* tile, const f
     store_transposed(shared(tile) + PART + p.corner[c], o[0], o[1], o[2], o[3]);
   }
 }
-// Writes the high part of states to row `t` of an array [example][T][H]; `out` points to the first example.
-__device__ __forceinline__ void write_high(const Place& p, const char* tile, num* out, int T, int t) {
+// What is written for the gradients of weights: the high part or, with TANH, whose range is small, one float16.
+#ifdef TANH
+typedef __half note;
+#else
+typedef num note;
+#endif
+// Writes states, with TANH times `scale`, to row `t` of an array [example][T][H]; `out` points to the first example.
+__device__ __forceinline__ void write_notes(const Place& p, const char* tile, note* out, int T, int t, float scale) {
 #pragma unroll
   for (int k = 0; k < 2; k++) {
     const int i = p.tid + k * THREADS, n = i / (H / 8), c = i % (H / 8);
-    if (n < p.rows) *(uint4*)(out + ((uint32_t)n * T + t) * H + 8 * c) = *(const uint4*)(tile + piece(n, c, ROWS));
+    const char* at = tile + piece(n, c, ROWS);
+    uint4 x = *(const uint4*)at;
+#ifdef TANH
+    const uint4 low = *(const uint4*)(at + PART);
+    auto sum = [&](uint32_t a, uint32_t b) {
+      const float2 u = unpack(a), v = unpack(b);
+      return pack_saturated((u.x + v.x) * scale, (u.y + v.y) * scale);
+    };
+    x = make_uint4(sum(x.x, low.x), sum(x.y, low.y), sum(x.z, low.z), sum(x.w, low.w));
+#endif
+    if (n < p.rows) *(uint4*)(out + ((uint32_t)n * T + t) * H + 8 * c) = x;
   }
 }
 
@@ -144,7 +160,7 @@ rnn_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols,
             const num* __restrict__ reading, const num* __restrict__ low_reading,
             const uint4* __restrict__ head_weights, const uint4* __restrict__ low_heads, const float* __restrict__ bias,
 #endif
-            float* __restrict__ outputs, num* __restrict__ before
+            float* __restrict__ outputs, note* __restrict__ before
 #ifndef TANH
             , unsigned short* __restrict__ masks
 #endif
@@ -152,7 +168,7 @@ rnn_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols,
             , num* __restrict__ read, uint4* __restrict__ kept
 #endif
 ) {
-  extern __shared__ __align__(1024) char smem[];
+  SHARED_MEMORY(smem);
   const Sizes sizes = *sizes_at;
   const Place p(sizes);
   const int T = sizes.steps;
@@ -301,7 +317,7 @@ rnn_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols,
       }
 #endif
     }
-    if (keeps && t + 1 < T) write_high(p, tile, before, T, t + 1);
+    if (keeps && t + 1 < T) write_notes(p, tile, before, T, t + 1, 1.f);
   }
 }
 
@@ -311,7 +327,7 @@ constexpr int DY = FREE, SUMS = DY + 2048, HEADS = SUMS + GROUPS * 16 * 36 * 4;
 #endif
 
 // weights [m][hidden unit][unit]; reading [m][H / 16][32][8]: fragments of (8 dimensions, 8 zeros) x units; actions [m][hidden unit][16]
-// d_drive [m][B][T][H]; d_taps [m][B][T][16]: row t + 1 for the values and actions of step t
+// d_drive [m][B][T][H], with TANH times scale [m]; d_taps [m][B][T][16]: row t + 1 for the values and actions of step t
 extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS)
 rnn_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weights, const uint4* __restrict__ low_weights,
 #ifdef STACK
@@ -319,16 +335,16 @@ rnn_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weights
              const num* __restrict__ actions, const num* __restrict__ low_actions, const uint4* __restrict__ kept,
 #endif
 #ifdef TANH
-             const float* __restrict__ outputs,
+             const float* __restrict__ scales, const float* __restrict__ outputs,
 #else
              const unsigned short* __restrict__ masks,
 #endif
-             const float* __restrict__ d_outputs, num* __restrict__ d_drive
+             const float* __restrict__ d_outputs, note* __restrict__ d_drive
 #ifdef STACK
              , num* __restrict__ d_taps
 #endif
 ) {
-  extern __shared__ __align__(1024) char smem[];
+  SHARED_MEMORY(smem);
   const Sizes sizes = *sizes_at;
   const Place p(sizes);
   const int T = sizes.steps;
@@ -340,8 +356,10 @@ rnn_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weights
   d_drive += example * T * H;
   d_outputs += (example + 2 * p.pair) * T * H + p.unit;
 #ifdef TANH
+  const float scale = scales[p.member];
   outputs += (example + 2 * p.pair) * T * H + p.unit;
 #else
+  constexpr float scale = 1.f;
   masks += (example + 2 * p.pair) * T * (H / 16) + p.group * 4 + (p.lane >> 2 & 3);
   const int bit = 4 * p.warp + (p.lane >> 4);
 #endif
@@ -476,7 +494,7 @@ rnn_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weights
     store_states(p, tile, acc);
     async_fence();
     __syncthreads();
-    write_high(p, tile, d_drive, T, t);
+    write_notes(p, tile, d_drive, T, t, scale);
   }
 }
 #endif
