@@ -290,6 +290,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "counted": counted,
     "statements": lambda: script("docs/statements.py").statements(),
     **script("docs/record_tables.py").BLOCKS,
+    **script("docs/family_tables.py").BLOCKS,
 }
 
 

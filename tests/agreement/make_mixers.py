@@ -5,14 +5,16 @@
     git clone https://github.com/NX-AI/xlstm                    CHECKOUTS/xlstm
     git clone https://github.com/state-spaces/s4                CHECKOUTS/s4
     git clone https://github.com/lucidrains/minGRU-pytorch      CHECKOUTS/mingru
+    git clone https://github.com/IBM/expressive-sparse-state-space-model CHECKOUTS/pd_ssm
     python -m venv ENVIRONMENT
     ENVIRONMENT/bin/pip install torch einops numpy
     ENVIRONMENT/bin/python tests/agreement/make_mixers.py --checkouts CHECKOUTS
 
-The layers of xlstm, S4D and minGRU are run as they are. Those of flash-linear-attention and mamba call kernels for
-GPUs; here the projections, convolutions and norms around the kernel are written in PyTorch, as the layer's file has
-them, and the kernel is replaced by the plain function that the repository holds it to (`naive.py`, `*_ref`,
-`ssd_minimal_discrete`). Such functions are taken out of their files one by one, since the files import Triton.
+The layers of xlstm, S4D, minGRU and, but for the norm behind it, PD-SSM are run as they are. Those of flash-linear-
+attention and mamba call kernels for GPUs; here the projections, convolutions and norms around the kernel are written in
+PyTorch, as the layer's file has them, and the kernel is replaced by the plain function that the repository holds it to
+(`naive.py`, `*_ref`, `ssd_minimal_discrete`). Such functions are taken out of their files one by one, since the files
+import Triton.
 
 All is in single precision, as the plain functions are. Weights are drawn anew, so that every one matters, as multiples
 of 1/256, so that the file is small.
@@ -287,6 +289,9 @@ def modules(code: Checkouts) -> dict[str, tuple[torch.nn.Module, Callable[[Any, 
     mingru = code.package("mingru/minGRU_pytorch", "minGRU_pytorch.minGRU").minGRU(WIDTH, expansion_factor=2.0)
     slstm = code.package("xlstm/xlstm", "xlstm.blocks.slstm.layer")
     mlstm = code.package("xlstm/xlstm", "xlstm.blocks.mlstm.layer")
+    pd_ssm = code.package("pd_ssm/state_tracking_PyTorch/models", "pd_ssm.pdssm").PD_Block(WIDTH, 6, 3).eval()
+    pd_ssm.norm = torch.nn.Identity()
+    pd_ssm.readout = torch.nn.Linear(2 * 6, WIDTH)  # theirs is for as many states as features
     precision: dict[str, Any] = {"dtype": "float32", "enable_automatic_mixed_precision": False}
     config = {"embedding_dim": WIDTH, "num_heads": HEADS}
     return {
@@ -301,6 +306,7 @@ def modules(code: Checkouts) -> dict[str, tuple[torch.nn.Module, Callable[[Any, 
             mlstm.mLSTMLayer(mlstm.mLSTMLayerConfig(**config, context_length=TIME, round_proj_up_to_multiple_of=4)),
             _mlstm_steps,
         ),
+        "pd_ssm": (pd_ssm, lambda layer, x: layer(x)),  # the last, so that the others keep their random numbers
     }
 
 

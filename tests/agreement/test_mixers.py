@@ -1,8 +1,8 @@
 """Our mixers, given the weights of released layers, return the same vectors.
 
-`frozen/mixers.npz` is made by `make_mixers.py` with the released code of flash-linear-attention, mamba, xlstm, S4 and
-minGRU, in single precision. (For LRU, whose released code needs Flax, and for mamba with eigenvalues in [-1, 1], the
-tests of the mixers have the equations as loops in NumPy.)
+`frozen/mixers.npz` is made by `make_mixers.py` with the released code of flash-linear-attention, mamba, xlstm, S4,
+minGRU and PD-SSM, in single precision. (For LRU, whose released code needs Flax, and for mamba with eigenvalues in
+[-1, 1], the tests of the mixers have the equations as loops in NumPy.)
 """
 
 import json
@@ -23,6 +23,7 @@ from humboldt.models.mixers.mamba import Mamba
 from humboldt.models.mixers.mamba2 import Mamba2
 from humboldt.models.mixers.mingru import MinGRU
 from humboldt.models.mixers.mlstm import MLSTM
+from humboldt.models.mixers.pd_ssm import PDSSM
 from humboldt.models.mixers.rwkv7 import RWKV7
 from humboldt.models.mixers.s4d import S4D
 from humboldt.models.mixers.slstm import SLSTM
@@ -117,6 +118,14 @@ def mingru(frozen: Frozen) -> Arrays:
     return frozen.linear(".input", "to_hidden_and_gate") | frozen.linear(".output", "to_out")
 
 
+def pd_ssm(frozen: Frozen) -> Arrays:
+    arrays = frozen.linear(".select", "S") | frozen.linear(".reading", "readout") | {".skip": frozen("D")}
+    for ours, theirs in {".sizes": "D_magnitude_generator", ".phases": "D_phase_generator"}.items():
+        arrays |= frozen.linear(f"{ours}[0]", f"{theirs}.0") | frozen.linear(f"{ours}[1]", f"{theirs}.2")
+    arrays[".matrices"] = frozen("A_dict").transpose(2, 0, 1)
+    return arrays | {".writing.weight": np.concatenate([frozen("B_re"), frozen("B_im")]).T}
+
+
 def slstm(frozen: Frozen) -> Arrays:
     arrays = frozen.convolution(".convolution", "conv1d.conv")
     # `fgate` of theirs is used for the input gate, and `igate` for the forget gate.
@@ -165,6 +174,7 @@ CASES: dict[str, tuple[Callable[[Any], AbstractMixer], Callable[[Frozen], Arrays
     "mamba2": (lambda key: Mamba2(WIDTH, HEADS, state_size=4, chunk=5, key=key), mamba2),
     "s4d": (lambda key: S4D(WIDTH, state_size=6, key=key), s4d),
     "mingru": (lambda key: MinGRU(WIDTH, expansion=2, key=key), mingru),
+    "pd_ssm": (lambda key: PDSSM(WIDTH, state_size=6, matrices=3, key=key), pd_ssm),
     "slstm": (lambda key: SLSTM(WIDTH, HEADS, key=key), slstm),
     "mlstm": (lambda key: MLSTM(WIDTH, HEADS, chunk=5, key=key), mlstm),
     "rwkv7": (lambda key: RWKV7(WIDTH, HEADS, key=key), rwkv7),

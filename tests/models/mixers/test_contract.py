@@ -26,6 +26,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "mamba": {"state_size": 3, "eigenvalues": "-1_1"},
     "s4d": {"state_size": 6},
     "lru": {"state_size": 7},
+    "pd_ssm": {"state_size": 7, "matrices": 3},
     "mingru": {"expansion": 2},
     "slstm": {"recurrent": "standard"},
 }

@@ -7,12 +7,14 @@ import pytest
 
 import humboldt
 from humboldt import published
+from humboldt.core.results import Scores
 from humboldt.errors import UsageError
 from humboldt.languages import tasks
 from humboldt.suites import plans, suites
+from humboldt.suites.cells import Cell, SettingGroup
 from humboldt.suites.departures import departures
 from humboldt.suites.experiments import Request
-from humboldt.suites.tracking import answer
+from humboldt.suites.tracking import answer, tables
 from humboldt.suites.tracking.problem import States
 from humboldt.suites.tracking.protocol import PAPERS
 from humboldt.suites.tracking.scoring import longest_kept
@@ -100,6 +102,29 @@ def test_published_numbers_are_beside_the_cells_of_their_setting():
     counts = {(row["task"], int(row["generators"])) for row in rows}
     planned = plans.plan(suites.get("tracking"), Request(models=("rnn",), tasks=("a5", "s5"), preset="paper"))
     assert {(e.training.task, e.training.setting["task"]["generators"]) for e in planned} == counts
+
+
+def numbers_beside(preset: str, model: str = "gated_deltaproduct", **settings: Any) -> list[float | None]:
+    """The printed numbers beside a family on A5 and S5, as planned by a preset."""
+    request = Request(("a5", "s5"), (f"family/{model}",), preset, settings=settings)
+    cells = []
+    for each in plans.plan(suites.get("tracking"), request):
+        scores = tuple(Scores(each.training, one, ()) for one in each.evaluations)
+        group, place = SettingGroup(preset, ()), tables.place(each.training, each.evaluations[0])
+        where = {"task": each.training.task, "model": each.training.model, "place": place}
+        cell = Cell(suite="tracking", heading=group, **where, scores=scores)
+        cells.append(tables.published_for(cell))
+    return cells
+
+
+def test_a_printed_number_stands_beside_the_network_and_the_strings_of_its_row_alone():
+    assert numbers_beside("paper") == [97.9, 92.5, 91.8, 60.5, 88.7, 57.4, 1.23]
+    assert numbers_beside("paper", layers=2) == [None, None, None, 68.4, 84.7, 62.2, None]
+    assert numbers_beside("paper", "pd_ssm") == [100.0] * 6 + [1.07]
+    assert set(numbers_beside("paper", "pd_ssm", layers=2)) == set(numbers_beside("paper", "gla")) == {None}
+    assert set(numbers_beside("paper", householders=2)) == {None}
+    assert set(numbers_beside("paper", supervision="every")) == {None}
+    assert set(numbers_beside("quick", layers=1, width=128, householders=4, generators=6)) == {None}
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from humboldt.models.mixers.mamba import Mamba
 from humboldt.models.mixers.mamba2 import Mamba2
 from humboldt.models.mixers.mingru import MinGRU
 from humboldt.models.mixers.mlstm import MLSTM
+from humboldt.models.mixers.pd_ssm import PDSSM
 from humboldt.models.mixers.rwkv7 import RWKV7
 from humboldt.models.mixers.s4d import S4D
 from humboldt.models.mixers.slstm import SLSTM
@@ -67,11 +68,12 @@ def _mlstm(place: Place, **options: Any) -> AbstractMixer:
 
 MIXERS: Mapping[str, NamedMixer] = {
     **{name: _fast_weights(name) for name in fast_weights.NAMED},
-    # Blocks of mamba, mLSTM, S4D and LRU have no layer of their own behind the mixer, which contains one.
+    # Blocks of mamba, mLSTM, S4D, LRU and PD-SSM have no layer of their own behind the mixer, which contains one.
     "mamba": NamedMixer(lambda place, **options: Mamba(place.width, **options), feed_forward="none"),
     "mamba2": NamedMixer(lambda place, **options: Mamba2(place.width, place.heads, **options), feed_forward="none"),
     "s4d": NamedMixer(lambda place, **options: S4D(place.width, **options), "layer", "none"),
     "lru": NamedMixer(lambda place, **options: LRU(place.width, **options), "layer", "none"),
+    "pd_ssm": NamedMixer(lambda place, **options: PDSSM(place.width, **options), "layer", "none"),
     "mingru": NamedMixer(lambda place, **options: MinGRU(place.width, **options)),
     "slstm": NamedMixer(_slstm, "layer", "gated_gelu"),
     "mlstm": NamedMixer(_mlstm, "layer", "none"),

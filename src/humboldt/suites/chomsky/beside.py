@@ -2,13 +2,11 @@
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from humboldt import published, settings
+from humboldt import published
 from humboldt.core.identity import Training
 from humboldt.measures.accuracy import scaled
-from humboldt.models import models
 from humboldt.report.tables import Table, TableCell
 from humboldt.suites.cells import Cell, SettingGroup
 from humboldt.suites.chomsky.other_papers import (
@@ -16,9 +14,9 @@ from humboldt.suites.chomsky.other_papers import (
     OTHER_PAPERS,
     PRINTED_ELSEWHERE,
     PRINTED_TASKS,
-    NetworkOfPaper,
     Printed,
 )
+from humboldt.suites.networks_of_papers import NetworkOfPaper
 
 if TYPE_CHECKING:
     from humboldt.suites.chomsky.suite import Chomsky
@@ -42,20 +40,9 @@ def comparable(name: str) -> list[dict[str, str]]:
     ]
 
 
-@cache
-def _defaults(model: str) -> Mapping[str, Any]:
-    return settings.as_json(models.get(model)())
-
-
 def network_of_paper(preset: str, name: str, training: Training) -> NetworkOfPaper | None:
     """Returns the network of a paper's row, if that of the training has exactly its settings."""
-    for network in NETWORKS.get((preset, name), ()):
-        if network.model != training.model or (network.tasks and training.task not in network.tasks):
-            continue
-        defaults = _defaults(network.model)
-        if {**defaults, **training.setting["model"]} == {**defaults, **network.settings}:
-            return network
-    return None
+    return next((each for each in NETWORKS.get((preset, name), ()) if each.is_that_of(training)), None)
 
 
 def printed_number(preset: str, training: Training, statistic: str) -> tuple[float, NetworkOfPaper] | None:

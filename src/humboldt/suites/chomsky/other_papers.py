@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from humboldt.suites.experiments import Preset
+from humboldt.suites.networks_of_papers import NetworkOfPaper
 
 REGULAR = ("parity_check", "modular_arithmetic_simple", "cycle_navigation", "even_pairs")
 COMMON: Mapping[str, Any] = {
@@ -159,20 +160,6 @@ PRINTED_TASKS = MappingProxyType(
         "even_pairs": "even_pairs",
     }
 )
-
-
-@dataclass(frozen=True)
-class NetworkOfPaper:
-    """The network of a row: the model, and the settings by which it comes nearest to the paper's.
-
-    All other settings of the model have their defaults. `tasks`: those for which the paper has this network; empty:
-    all. `departures`: what is left between the two, printed below every table that has the paper's number.
-    """
-
-    model: str
-    settings: Mapping[str, Any]
-    tasks: tuple[str, ...] = ()
-    departures: tuple[str, ...] = ()
 
 
 def _of_grazzi(model: str, *, arithmetic: Mapping[str, Any], **shared: Any) -> tuple[NetworkOfPaper, ...]:

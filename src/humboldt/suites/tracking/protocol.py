@@ -10,6 +10,7 @@ from humboldt.errors import UsageError
 from humboldt.settings import Role, setting, settings
 from humboldt.suites.bench import bench_presets
 from humboldt.suites.experiments import Contender, Departure, Preset
+from humboldt.suites.networks_of_papers import NetworkOfPaper
 
 BENCH_TEST_SEED = 2  # the test strings of `humboldt bench` are not those of other presets
 TASKS = ("z2", "z60", "d4", "a4_z5", "s3", "s4", "a5", "s5")
@@ -95,6 +96,32 @@ CONTENDERS = MappingProxyType(
         "mamba": Contender("family/mamba", "Mamba, 1 layer", changes={"layers": 1}, departures=OURS),
     }
 )
+
+NETWORKS = MappingProxyType(
+    {
+        ("gated_delta_product", str(layers)): NetworkOfPaper(
+            "family/gated_deltaproduct",
+            {"layers": layers, "width": 128, "householders": 4},
+            departures=(
+                "the paper states a state of 128, n_h = 4 and eigenvalues in [-1, 1]; heads, value size, gates, norms "
+                "and the layer behind are those of flash-linear-attention's layer",
+            ),
+        )
+        for layers in (1, 2)
+    }
+    | {
+        ("pd_ssm", "1"): NetworkOfPaper(
+            "family/pd_ssm",
+            {"layers": 1, "width": 128, "embedding_spread": "1"},
+            departures=(
+                "in the released code a layer norm follows the layer; here a norm comes before it, its input is added, "
+                "and there is no dropout of 0.01",
+            ),
+        )
+    }
+)
+"""Networks of Table 3 of Terzić et al., by architecture and layers. Their diagonal one is not here: its transitions are
+complex and depend on the token."""
 
 GENERATORS = {"a5": (2, 6, 8, 12), "s5": (4, 8, 32)}  # Table 3 of Terzić et al.
 PAPERS: dict[str, dict[str, Any]] = {
@@ -186,6 +213,7 @@ PRESETS = MappingProxyType(
                 task: {"inputs": "generators", "generators": counts, "supervision": "last"}
                 for task, counts in GENERATORS.items()
             },
+            of_models={network.model: network.settings for (_, layers), network in NETWORKS.items() if layers == "1"},
             cells=cells_of("a5", "s5"),
         ),
         "merrill": Preset(

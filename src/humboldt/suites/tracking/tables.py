@@ -14,8 +14,9 @@ from humboldt.settings import plain
 from humboldt.suites import catalogue, resolving
 from humboldt.suites.cells import Cell, MeasureValues, SettingGroup, order_of
 from humboldt.suites.experiments import Variation
+from humboldt.suites.networks_of_papers import NetworkOfPaper
 from humboldt.suites.own_tasks import RememberedTask
-from humboldt.suites.tracking.protocol import PAPERS
+from humboldt.suites.tracking.protocol import NETWORKS, PAPERS
 
 if TYPE_CHECKING:
     from humboldt.suites.tracking.suite import Tracking
@@ -106,17 +107,28 @@ def fewest_layers(cell: Cell) -> int | None:
 
 
 def published_value(task: str, place: tuple[Any, ...], architecture: str, layers: str) -> float | None:
-    """Returns the number of Terzić et al., Table 3, for a group and a number of generators."""
-    if place[0] != "generators":
+    """Returns the number of Terzić et al., Table 3, for a group and a number of generators, with answers at the end of
+    strings of up to 40 elements."""
+    inputs, number, tokens, supervision, longest = place
+    if (inputs, tokens, supervision, longest) != ("generators", 1, "last", 40):
         return None
-    criteria = {"task": task, "generators": str(place[1]), "architecture": architecture, "layers": layers}
+    criteria = {"task": task, "generators": str(number), "architecture": architecture, "layers": layers}
     text = published.lookup("tracking", "value", **criteria)
     return None if text is None else float(text)
 
 
+def network_of_paper(cell: Cell) -> tuple[tuple[str, str], NetworkOfPaper] | None:
+    """Returns architecture and layers of the paper's network that all trainings of a cell have, if they have one."""
+    for which, network in NETWORKS.items():
+        if all(network.is_that_of(scores.training) for scores in cell.scores):
+            return which, network
+    return None
+
+
 def published_for(cell: Cell) -> float | None:
-    """Returns the published number of the same architecture with one layer, if the paper has one."""
-    return published_value(cell.task, cell.place, cell.model.removeprefix("family/"), "1")
+    """Returns the paper's number for a cell with the network, elements and answers of a row of its table."""
+    found = network_of_paper(cell)
+    return None if found is None else published_value(cell.task, cell.place, *found[0])
 
 
 def records(cell: Cell) -> list[Record]:
@@ -228,4 +240,6 @@ def _notes(suite: "Tracking", cells: Sequence[Cell], printed: Sequence[Any], rem
             "Paper: Terzić et al. 2025, Table 3, layers after the name: best of 3 seeds, trained on lengths up to 40, "
             "tested on 40..256. Which elements were used beside the two generators is not printed."
         )
+    networks = {cell.model: found[1] for cell in cells if published_for(cell) and (found := network_of_paper(cell))}
+    notes += [f"Departure, {model}: {each}." for model, network in networks.items() for each in network.departures]
     return notes
