@@ -61,3 +61,17 @@ class EncoderDecoder(nn.Module):
         """Returns logits at every step of the target."""
         packed = pack_padded_sequence(self.source(source), lengths.cpu(), batch_first=True, enforce_sorted=False)
         return self.readout(self.writer(self.target(told), self.reader(packed)[1])[0])
+
+
+class Dropping(nn.Module):
+    """Has dropout, whose masks every member draws itself."""
+
+    def __init__(self, input_size: int, output_size: int, hidden_size: int = 64) -> None:
+        super().__init__()
+        self.embedding, self.dropout = nn.Embedding(input_size, hidden_size), nn.Dropout(0.2)
+        self.mix, self.readout = nn.Linear(hidden_size, hidden_size), nn.Linear(hidden_size, output_size)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Returns logits at every step."""
+        x = self.dropout(self.embedding(tokens))
+        return self.readout(self.dropout(self.mix(x.cumsum(1)).tanh()))

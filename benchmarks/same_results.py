@@ -1,24 +1,29 @@
 """Do two versions of the code give the same results? Compares the members of two folders of results, bit by bit.
 
-    python benchmarks/same_results.py run FOLDER
+    python benchmarks/same_results.py run FOLDER [CHECKOUT]
     python benchmarks/same_results.py OLD_FOLDER NEW_FOLDER
 
-The first runs the commands of `same_results.txt`, each into a folder of its own. The second prints one JSON record: how
-many members were compared, and every difference. A folder holds `results.db` files at any depth.
+The first runs the commands of `same_results.txt`, each into a folder of its own, with the code of another checkout if
+there is one. The second prints one JSON record: how many members were compared, and every difference. A folder holds
+`results.db` files at any depth. Models from files are those of this checkout, for both.
 """
 
 import json
+import os
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+from _record import report
+
 from humboldt.core.identity import canonical
 from humboldt.core.results import State
 from humboldt.storage.store import Store
 from humboldt.suites.reading import upgrade
 
+HERE = Path(__file__).parent
 Members = dict[tuple[str, ...], dict[str, Any]]
 
 
@@ -60,21 +65,22 @@ def compare(old: Members, new: Members) -> dict[str, object]:
     }
 
 
-def run(folder: Path) -> None:
+def run(folder: Path, checkout: Path) -> None:
     """Runs every command of `same_results.txt`. A folder that has results already is not run again."""
+    environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
     number = 0
-    lines = (Path(__file__).parent / "same_results.txt").read_text().splitlines()
+    lines = (HERE / "same_results.txt").read_text().splitlines()
     for line in (line for line in lines if not line.startswith("#")):
         number += not line.startswith("+")
-        out = folder / f"{number:02}"
+        out = folder.resolve() / f"{number:02}"
         command = ["humboldt", "run", *shlex.split(line.removeprefix("+")), "--no-estimate", "--out", str(out)]
         print(shlex.join(command), file=sys.stderr, flush=True)
-        subprocess.run([sys.executable, "-m", *command], check=True, stdout=subprocess.DEVNULL)
+        program = [sys.executable, "-m", *command]
+        subprocess.run(program, check=True, stdout=subprocess.DEVNULL, cwd=HERE.parent, env=environment)
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "run":
-        run(Path(sys.argv[2]))
+        run(Path(sys.argv[2]), Path((sys.argv[3:] or [HERE.parent])[0]).resolve())
         sys.exit()
-    result = compare(members(Path(sys.argv[1])), members(Path(sys.argv[2])))
-    print(json.dumps(result, indent=1, ensure_ascii=False))
+    report("same_results", compare(members(Path(sys.argv[1])), members(Path(sys.argv[2]))))

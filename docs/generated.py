@@ -7,6 +7,7 @@ name. `tests/test_generated.py` fails where a page is not what this script would
 import importlib.util
 import json
 import re
+import statistics
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -16,10 +17,13 @@ import humboldt
 from humboldt.languages import tasks
 from humboldt.published import lookup, rows
 from humboldt.report.tables import as_text
-from humboldt.suites import suites
+from humboldt.suites import benched, suites
 from humboldt.suites.agreement_rules import RULES
+from humboldt.suites.answers import Progress, TaskAnswer
+from humboldt.suites.bench import QUICK
 from humboldt.suites.chomsky import floors
 from humboldt.suites.chomsky.protocol import TASKS
+from humboldt.suites.profile import headline
 from humboldt.suites.published_numbers import NOT_EXPLAINED
 from humboldt.suites.reading import stored, tables
 from humboldt.suites.reproduced import disagreements as found_disagreements
@@ -75,6 +79,47 @@ def pcfg_set_table_3() -> str:
             for row in own
         ]
         lines.append(f"| {dataset}, {split} | {' | '.join(cells)} |")
+    return "\n" + "\n".join(lines) + "\n\n"
+
+
+def bench_tasks() -> str:
+    """Returns how far apart the references of the quick bench are, task by task."""
+    by_task: dict[tuple[str, str], list[tuple[float, str, TaskAnswer]]] = {}
+    for answers in benched.answers_of(benched.reference_scores(), QUICK):
+        for task in answers.tasks:
+            if not answers.has_preferences:
+                mean = sum(task.scaled) / len(task.scaled)
+                place = by_task.setdefault((answers.suite, task.task), [])
+                place.append((mean, benched.model_title(answers.model), task))
+    lines = ["| suite | task | families | lowest | median | highest | which | extended by |", "| --- " * 8 + "|"]
+    for (suite, task), known in by_task.items():
+        means = sorted(mean for mean, _, _ in known)
+        highest = max(means)
+        which = ", ".join(sorted(title for mean, title, _ in known if f"{mean:.2f}" == f"{highest:.2f}"))
+        which = which if highest >= 0.005 else "–"
+        extended = sum(answer.progress is Progress.EXTENDED for _, _, answer in known)
+        numbers = f"{means[0]:.2f} | {statistics.median(means):.2f} | {highest:.2f}"
+        lines.append(f"| `{suite}` | {task} | {len(known)} | {numbers} | {which} | {extended} |")
+    return "\n" + "\n".join(lines) + "\n\n"
+
+
+def bench_references() -> str:
+    """Returns the answers of all references of the quick bench: the mean score from floor to perfect with its interval,
+    and how many tasks are solved."""
+    names = benched.benched_suites()
+    rows_: dict[str, dict[str, str]] = {}
+    for answers in benched.answers_of(benched.reference_scores(), QUICK):
+        if not answers.has_preferences:
+            number, _, _ = headline(answers).partition(";")
+            solved = sum(count for count, _ in answers.solved.values())
+            text = f"{number}, {solved} of {sum(total for _, total in answers.solved.values())}"
+            rows_.setdefault(benched.model_title(answers.model), {})[answers.suite] = text
+    columns = [name for name in names if any(name in row for row in rows_.values())]
+    lines = [f"| family | {' | '.join(f'`{name}`' for name in columns)} |", "| --- " * (1 + len(columns)) + "|"]
+    lines += [
+        f"| {title} | {' | '.join(row.get(name, '–') for name in columns)} |"
+        for title, row in sorted(rows_.items(), key=lambda item: item[0].lower())
+    ]
     return "\n" + "\n".join(lines) + "\n\n"
 
 
@@ -205,6 +250,8 @@ SET = ("pcfg_set", "test")
 BLOCKS: dict[str, Callable[[], str]] = {
     "quick_chomsky": lambda: quick("chomsky"),
     "quick_syntax": lambda: quick("syntax"),
+    "bench_references": bench_references,
+    "bench_tasks": bench_tasks,
     "chomsky_floors": chomsky_floors,
     "bliss_prior_work": bliss_prior_work,
     "pcfg_set_table_3": pcfg_set_table_3,

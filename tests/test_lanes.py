@@ -1,17 +1,22 @@
 """Commands that run together and stop together."""
 
+import os
 import re
 import shlex
+import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from pages import ROOT, script
 
 from humboldt import published
+from humboldt.running.bench import plan_bench
 from humboldt.suites import plans, suites
-from humboldt.suites.experiments import Request
+from humboldt.suites.experiments import Experiment, Request
 
 LANES = script("reproductions/lanes.py")
 SLOW_TO_STOP = """
@@ -50,11 +55,41 @@ def test_commands_run_together_and_are_told_to_stop_together(tmp_path: Path):
     (tmp_path / "slow.py").write_text(SLOW_TO_STOP)
     out = tmp_path / "out"
     slow = f'"{sys.executable}" "{tmp_path}/slow.py"; echo what must not begin'
-    done = lanes(str(out), "3", 'echo "into $OUT with $XLA_PYTHON_CLIENT_MEM_FRACTION"', slow, "--memory", "10")
+    done = lanes(str(out), "3", 'echo "into $OUT with $XLA_PYTHON_CLIENT_MEM_FRACTION"', slow, "--card", "10")
     assert done.returncode == 3, done.stderr
     assert "1 ends: exit status 0" in done.stdout and "2 ends: exit status 130" in done.stdout
     assert (out / "lane-1.log").read_text() == f"into {out} with 0.450\n"
     assert (out / "lane-2.log").read_text() == "begun\nsaved\n"
+
+
+@pytest.mark.skipif(not shutil.which("taskset"), reason="cores cannot be chosen here")
+def test_lanes_on_cores_run_on_one_each_from_either_end(tmp_path: Path):
+    core, back = min(os.sched_getaffinity(0)), tmp_path / "back"
+    command = "taskset -cp $$; nice; echo $JAX_PLATFORMS $OMP_NUM_THREADS $XLA_PYTHON_CLIENT_MEM_FRACTION"
+    given = (str(tmp_path / "out"), "20", f"99:{command}", "true", "--cores", str(core), "--reversed")
+    done = lanes(*given, "--every", "0", "--back", str(back))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.index("2 ends") < done.stdout.index(f"1 begins on core {core}")
+    affinity, nice, environment = (back / "lane-1.log").read_text().splitlines()
+    assert affinity.endswith(f": {core}") and int(nice) >= LANES.NICENESS and environment == "cpu 1"
+    assert [line.split("\t")[1] for line in (back / "seconds.txt").read_text().splitlines()] == ["true", command]
+    assert LANES.read_cores("0,3-5,4") == (0, 3, 4, 5)
+
+
+def test_it_stops_when_it_is_told_to(tmp_path: Path):
+    (tmp_path / "slow.py").write_text(SLOW_TO_STOP)
+    slow = f'"{sys.executable}" "{tmp_path}/slow.py"; echo what must not begin'
+    command = [sys.executable, "reproductions/lanes.py", str(tmp_path), "60", slow, "true", "--lanes", "1"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:
+        log = tmp_path / "lane-1.log"
+        for _ in range(300):
+            time.sleep(0.1)
+            if log.exists() and "begun" in log.read_text():
+                break
+        running.send_signal(signal.SIGTERM)
+        said, _ = running.communicate(timeout=30)
+    assert running.returncode == 3 and "SIGTERM: 1 are told to stop, 1 have not begun" in said
+    assert log.read_text() == "begun\nsaved\n"
 
 
 def test_one_lane_runs_all_in_turn_and_brings_members_back(tmp_path: Path):
@@ -90,35 +125,97 @@ def test_what_has_succeeded_is_not_run_again(tmp_path: Path):
     assert third.returncode == 0 and (tmp_path / "count").read_text() == "once\n" * 2
 
 
+@pytest.mark.skipif(not (shutil.which("taskset") and shutil.which("setsid")), reason="not on this system")
+def test_a_sitting_runs_on_between_calls_until_it_is_told_to_stop(tmp_path: Path):
+    waits = f'"{sys.executable}" "{tmp_path}/slow.py"; echo what must not begin'
+    for name, text in (("slow.py", SLOW_TO_STOP), ("papers", f"true\n1:{waits}\n"), ("references", "1:true\n2:no\n")):
+        (tmp_path / name).write_text(text)
+    environment = {
+        **{"FOLDER": str(tmp_path / "sitting"), "BACK": str(tmp_path / "back"), "PYTHON": sys.executable},
+        **{"PAPERS": str(tmp_path / "papers"), "REFERENCES": str(tmp_path / "references"), "SKIP": "no$"},
+        **{"CORES": str(min(os.sched_getaffinity(0))), "REFERENCE_LANES": "0", "PAPER_LANES": "2", "STOPPING": "20"},
+    }
+
+    def call(*arguments: str) -> str:
+        command = ["bash", "reproductions/sitting.sh", *arguments]
+        done = subprocess.run(
+            command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=100
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    log = tmp_path / "sitting/papers/lane-2.log"
+    said = call("1")
+    for _ in range(100):  # it runs on
+        if "begun" in log.read_text():
+            break
+        time.sleep(0.1)
+    running = int((tmp_path / "sitting/papers.pid").read_text())
+    os.kill(running, 0)
+    said = call("21", "stop")
+    assert log.read_text() == "begun\nsaved\n"
+    assert "papers: 1 commands done" in said and "references-cpu: 1 commands done" in said
+    with pytest.raises(ProcessLookupError):
+        os.kill(running, 0)
+    assert [path.name for path in (tmp_path / "back").iterdir()] == ["logs.tar.gz"]  # nothing was trained
+
+
 JOBS = script("reproductions/jobs.py")
 
 
-@pytest.mark.parametrize("name", JOBS.contents())
-def test_lists_of_jobs_are_up_to_date_and_can_be_planned(name: str):
-    text = (ROOT / "reproductions/jobs" / name).read_text(encoding="utf-8")
-    assert text == JOBS.contents()[name], "run `python reproductions/jobs.py`"
+OF_REFERENCES = ("0_quick_references", "9_standard_references")  # finding all their sizes takes ten seconds
+CHECKED = [pytest.param(name, marks=[pytest.mark.slow] * (name in OF_REFERENCES)) for name in JOBS.LISTS]
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_lists_of_jobs_are_up_to_date(name: str):
+    text = (ROOT / f"reproductions/jobs/{name}.txt").read_text(encoding="utf-8")
+    assert text == JOBS.text_of(name), "run `python reproductions/jobs.py`"
+
+
+def planned(command: str) -> list[Experiment]:
+    """Plans a command of a list."""
+    words = shlex.split(command.removeprefix(JOBS.RUN))
+    tasks, models, settings, preset, seeds = [], [], {}, "", None
+    for option, value in zip(words[1::2], words[2::2], strict=False):
+        if option == "--no-estimate":
+            break
+        tasks += [value] if option == "--task" else []
+        models += [value] if option == "--model" else []
+        settings |= dict([value.split("=", 1)]) if option == "--set" else {}
+        preset = value if option == "--preset" else preset
+        seeds = int(value) if option == "--seeds" else seeds
+    return plans.plan(suites.get(words[0]), Request(tuple(tasks), tuple(models), preset, seeds, settings))
+
+
+@pytest.mark.parametrize("name", JOBS.LISTS)
+def test_lists_of_jobs_can_be_planned(name: str):
+    text = (ROOT / f"reproductions/jobs/{name}.txt").read_text(encoding="utf-8")
     commands = LANES.read_commands(text.splitlines(), 1.0)
     assert commands and all(0 < command.memory <= 140 for command in commands)
     assert len({command.text for command in commands}) == len(commands)
     for command in commands[:: max(1, len(commands) // 12)]:  # others have the same options
-        words = shlex.split(command.text.removeprefix(JOBS.RUN))
-        tasks, models, settings, preset, seeds = [], [], {}, "", None
-        for option, value in zip(words[1::2], words[2::2], strict=False):
-            if option == "--no-estimate":
-                break
-            tasks += [value] if option == "--task" else []
-            models += [value] if option == "--model" else []
-            settings |= dict([value.split("=", 1)]) if option == "--set" else {}
-            preset = value if option == "--preset" else preset
-            seeds = int(value) if option == "--seeds" else seeds
-        request = Request(tuple(tasks), tuple(models), preset, seeds, settings)
-        assert plans.plan(suites.get(words[0]), request)
+        assert planned(command.text)
+
+
+@pytest.mark.parametrize(("preset", "name"), [("quick", OF_REFERENCES[0]), ("standard", OF_REFERENCES[1])])
+def test_the_lists_of_references_have_what_a_bench_trains(preset: str, name: str):
+    family = "transformer"
+    text = (ROOT / f"reproductions/jobs/{name}.txt").read_text(encoding="utf-8")
+    commands = [each.text for each in LANES.read_commands(text.splitlines(), 1.0)]
+    listed = [one for each in commands if f" --model family/{family} " in each for one in planned(each)]
+    trained = [one for study in plan_bench(family, preset=preset, seeds=5).studies for one in study.experiments]
+
+    def named(experiments: list[Experiment]) -> set[tuple[str, int]]:
+        return {(one.training.key, len(one.members)) for one in experiments}
+
+    assert named(listed) == named(trained) and len(listed) == len(trained)
 
 
 def test_the_first_list_has_all_cells_of_table_2():
     cells = {
         tuple(re.findall(r"--(?:task|model) (\w+)", command))
-        for command in JOBS.contents()["1_chomsky_table_2.txt"].split("\n")[1:-1]
+        for command in JOBS.text_of("1_chomsky_table_2").split("\n")[1:-1]
     }
     printed = {(r["task"], r["architecture"]) for r in published.rows("chomsky") if r["paper_table"] == "table_2"}
     assert cells == printed and len(cells) == 75

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The pictures of README.md, made from the committed records. From the repository's root: sh docs/pictures/make.sh
 set -e
+${HUMBOLDT:-humboldt} references --picture docs/pictures/bench.svg  # from the references that ship
 PLOT="${HUMBOLDT:-humboldt} plot"
 $PLOT reproductions chomsky/scores --heading "paper, num_test_lengths=47, steps=10,000, strings_per_length=128" --output docs/pictures/chomsky.svg
 $PLOT reproductions bliss/network-an_bn --heading "paper, generations=8,000, patience=2,500" --output docs/pictures/bliss.svg

@@ -49,6 +49,7 @@ EXTRAS = {
     "torch": "torch",
     "ray": "ray",
     "pyarrow": "parquet",
+    "inspect_ai": "inspect",
     **dict.fromkeys(("altair", "vl_convert", "jinja2", "markupsafe"), "report"),
 }
 

@@ -77,8 +77,18 @@ def wide(browser: Any, path: Path) -> Opened:
 def test_nothing_is_wrong_and_nothing_leaves_the_page(wide: Opened, path: Path):
     assert wide.said == []
     assert [url for url in wide.asked if not url.startswith(("data:", "blob:"))] == [path.as_uri()]
-    assert wide.page.locator(".canvas svg").count() == wide.page.locator(".canvas").count() > 10
+    shown = wide.page.locator(".canvas:not(details .canvas)")
+    assert shown.locator("svg").count() == shown.count() > 10
     assert wide.page.locator(".drawing img").evaluate_all("images => images.every(image => image.naturalWidth > 100)")
+
+
+def test_training_curves_are_folded_and_drawn_when_they_are_opened(wide: Opened):
+    folded = wide.page.locator("details.curves", has=wide.page.locator("#f-chomsky-training-loss"))
+    assert not folded.locator("svg").count()
+    folded.locator("summary").click()
+    wide.page.wait_for_selector("#f-chomsky-training-loss .canvas[data-drawn]")
+    assert folded.locator("#f-chomsky-training-loss svg").bounding_box()["width"] > 400  # pyright: ignore[reportOptionalSubscript]
+    folded.locator("summary").click()
 
 
 def test_tables_hold_the_stores_numbers(wide: Opened):

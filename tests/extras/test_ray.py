@@ -150,6 +150,24 @@ def test_a_killed_driver_is_started_again_and_goes_on(cluster: Any, log: Path, t
     assert not list((tmp_path / "ray").glob("locks/*")) and not list((tmp_path / "ray").glob("checkpoints/*"))
 
 
+def test_a_killed_head_ends_the_command_and_a_new_one_resumes(log: Path, tmp_path: Path):
+    ray_cluster = pytest.importorskip("ray.cluster_utils")
+    load_files([PLUGIN])
+    head = {"num_cpus": 1, "object_store_memory": 80_000_000, "include_dashboard": False}
+    study = plan(tmp_path / "study", variants=1, steps=40, pause=0.1)
+    first = ray_cluster.Cluster(initialize_head=True, head_node_args=head)
+    try:
+        begin = time.monotonic()
+        with pytest.raises(RunError, match="the head of the cluster has ended or was restarted"):
+            run(study, first, Meddling((3, lambda: first.head_node.kill_gcs_server(check_alive=False))))
+        assert time.monotonic() - begin < 60
+    finally:
+        first.shutdown()
+    study.run(lambda experiment: Recording(), keep="all")
+    rows_here = rows(expected(tmp_path / "expected", variants=1, steps=40, pause=0.1))
+    assert rows(tmp_path / "study") == rows_here
+
+
 def test_who_stops_can_go_on(cluster: Any, log: Path, tmp_path: Path):
     """With checkpoints that travel: what was saved last has to come home."""
     log.write_text("")

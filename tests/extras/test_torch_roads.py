@@ -1,6 +1,5 @@
 """Members by fast roads: the losses of plain steps, by the right road or with the right sentence."""
 
-import contextlib
 import itertools
 from collections.abc import Callable
 from copy import copy
@@ -32,6 +31,7 @@ from torch_modules import (
     TiedWeights,
     TwoLayers,
 )
+from torch_recorder import Recorder
 from torch_support import EXAMPLES, LSTM, Telling, job_of, registered
 
 import humboldt
@@ -42,7 +42,7 @@ from humboldt.training.abilities import CountsRight, GivesProbabilities, WritesO
 from humboldt.training.base import Job, Milestone, Recipe, Road, Schedule, engines
 from humboldt.training.engines.torch import _training
 from humboldt.training.pytorch import roads
-from humboldt.training.pytorch.graphs import CannotRecord, Graphs
+from humboldt.training.pytorch.graphs import Graphs
 from humboldt.training.pytorch.plain_layers import PlainLayers
 from humboldt.training.pytorch.predictor import ModulePredictor
 from humboldt.training.pytorch.stacked import Stack
@@ -110,30 +110,54 @@ def test_awkward_modules_are_stacked_or_a_sentence_says_why_not(module: type, re
         assert any(name.endswith("running_mean") for name in found.weights(0)) == (module is BatchNorm)
 
 
+RECORDED = [
+    module for module, reason in AWKWARD if reason is None and module is not LSTM
+]  # one_hot reads tokens on a CPU
+
+
+@pytest.mark.parametrize("module", RECORDED)
+def test_awkward_modules_that_are_stacked_can_be_recorded(module: type):
+    training = _training(job(module, steps=12))
+    batches, learners = training.batches(0, 12), [training.fresh(member) for member in training.members]
+    plain = [training.fresh(member) for member in training.members]
+    expected = []
+    for number, learner in enumerate(plain):
+        expected.append(training._span(learner, number, 0, [training._examples(batch, number) for batch in batches]))
+    made = Stack(training, Recorder(training.caller.device))
+    found = [made.advance(learners, first, batches[first : first + 6], np.ones(3)) for first in (0, 6)]
+    assert made.not_recorded is None
+    np.testing.assert_allclose(np.concatenate(found, -1), np.array(expected).transpose(2, 0, 1), rtol=1e-4, atol=1e-5)
+    for mine, other in zip(learners, plain, strict=True):
+        buffers = dict(other.module.named_buffers())
+        for name, x in mine.module.named_buffers():
+            torch.testing.assert_close(x, buffers[name])
+
+
+def test_stacked_weights_are_not_moved_as_those_of_one_module_on_a_gpu(monkeypatch: pytest.MonkeyPatch):
+    """There, `flatten_parameters` asks for addresses, which weights of several members do not have."""
+    training = _training(job(Plain, steps=2))
+    made, learners = Stack(training), [training.fresh(member) for member in training.members]
+    flatten = nn.RNNBase.flatten_parameters
+
+    def strict(layer: nn.RNNBase) -> None:
+        assert not any(torch._C._functorch.is_batchedtensor(x) for x in layer._flat_weights)
+        flatten(layer)
+
+    monkeypatch.setattr(nn.RNNBase, "flatten_parameters", strict)
+    made.advance(learners, 0, training.batches(0, 2), np.ones(3))
+    learners[0].module(torch.zeros(2, 3, dtype=torch.int64))
+    assert "flatten_parameters" not in vars(made.module.gru)
+
+
 def test_parameters_that_are_made_lazily_are_refused(tmp_path: Path):
     with pytest.raises(RunError, match="made at the first call"):
         train(job(Lazy), tmp_path)
 
 
-class Eager:
-    """Does what a recorder of CUDA graphs records, every time, on the CPU."""
-
-    def __init__(self, device: torch.device) -> None:
-        del device
-
-    def running(self) -> contextlib.AbstractContextManager[Any]:
-        return contextlib.nullcontext()
-
-    def record(self, work: Callable[[], None]) -> Callable[[], None]:
-        return work
-
-    def wait(self) -> None:
-        pass
-
-
 PROGRAMS: dict[str, Callable[[Training], roads.Program]] = {
     "stacked": Stack,
-    "graphs": lambda training: Graphs(training, Eager),
+    "stacked, recorded": lambda training: Stack(training, Recorder(training.caller.device)),
+    "graphs": lambda training: Graphs(training, Recorder),
 }
 RECIPES: dict[str, dict[str, Any]] = {
     "sgd": {"optimiser": "sgd"},
@@ -292,7 +316,7 @@ def test_a_failure_in_training_leads_to_members_in_turn(tmp_path: Path, monkeypa
     def fails(self: Stack, learners: Any, first: int, data: Any, rates: np.ndarray) -> np.ndarray:
         first_steps.append(first)
         if first >= 100:
-            raise torch.OutOfMemoryError("out of memory")
+            raise RuntimeError("the device was lost")
         return advance(self, learners, first, data, rates)
 
     wish, sink = job(Plain, steps=210), Telling()
@@ -300,7 +324,7 @@ def test_a_failure_in_training_leads_to_members_in_turn(tmp_path: Path, monkeypa
     monkeypatch.setattr(Stack, "advance", fails)
     found = train(wish, tmp_path / "failed", sink)
     assert sink.warnings == [
-        "test_torch.py:Plain: members cannot be stacked as one module: out of memory. They are trained in turn."
+        "test_torch.py:Plain: members cannot be stacked as one module: the device was lost. They are trained in turn."
     ]
     assert first_steps[-1] == 100
     assert_weights(plain, found, atol=1e-3)
@@ -308,6 +332,27 @@ def test_a_failure_in_training_leads_to_members_in_turn(tmp_path: Path, monkeypa
         train(wish, tmp_path / "part", Telling(stop_after=2))
     again = train(wish, tmp_path / "part")
     assert_weights(found, again)
+
+
+def test_members_that_do_not_fit_into_memory_are_stacked_in_halves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    advance = Stack.advance
+
+    def fails(self: Stack, learners: Any, first: int, *more: Any) -> np.ndarray:
+        if first >= 100 and len(learners) > 2:
+            raise torch.OutOfMemoryError("out of memory")
+        return advance(self, learners, first, *more)
+
+    wish, sink = job(Dropping, steps=130, members=5), Telling()
+    plain = train(replace(wish, road="in_turn"), tmp_path / "plain")
+    monkeypatch.setattr(Stack, "advance", fails)
+    found = train(wish, tmp_path / "halves", sink)
+    assert sink.warnings == [
+        f"test_torch.py:Dropping: {count} members stacked as one module need more memory than there is. They are "
+        "stacked in two halves."
+        for count in (5, 3)
+    ]
+    assert found.predictor.stacked
+    assert_weights(plain, found, members=5, atol=1e-2)
 
 
 @pytest.mark.parametrize(
@@ -375,15 +420,31 @@ def test_graphs_are_refused_without_a_cuda_device(tmp_path: Path):
     assert "graphs need a CUDA device" in str(engines.get("torch").road(wish))
 
 
-def test_a_member_has_a_limited_number_of_graphs(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("humboldt.training.pytorch.graphs.MOST_GRAPHS", 2)
-    training = _training(job(Plain))
-    learners = [training.fresh(member) for member in training.members]
-    before = [learner.arrays() for learner in learners]
-    with pytest.raises(CannotRecord, match="more than 2 shapes"):
-        Graphs(training, Eager).advance(learners, 0, training.batches(0, 30), np.ones(3))
-    for learner, arrays in zip(learners, before, strict=True):
-        assert all(np.array_equal(x, arrays[name]) for name, x in learner.arrays().items())
+@pytest.mark.parametrize("program", ["stacked, recorded", "graphs"])
+def test_a_program_has_a_limited_number_of_graphs(program: str, monkeypatch: pytest.MonkeyPatch):
+    for module in ("graphs", "stacked"):
+        monkeypatch.setattr(f"humboldt.training.pytorch.{module}.MOST_GRAPHS", 2)
+    training = _training(job(Dropping))
+    expected, _ = plain_steps(training, np.ones(3))
+    made: Any = PROGRAMS[program](training)
+    learners, batches = [training.fresh(member) for member in training.members], training.batches(0, 50)
+    assert len({batch.tokens.shape for batch in batches}) > 2
+    losses = made.advance(learners, 0, batches, np.ones(3))
+    np.testing.assert_allclose(losses, expected, rtol=1e-4, atol=1e-5)
+    (member, *_) = made.members if program == "graphs" else (made,)
+    assert len(member._steps) == 2
+
+
+@pytest.mark.parametrize("program", ["stacked, recorded", "graphs"])
+def test_steps_are_recorded_once_for_each_shape(program: str):
+    training = _training(job(Dropping))
+    made: Any = PROGRAMS[program](training)
+    learners, batches = [training.fresh(member) for member in training.members], training.batches(0, 20)
+    made.advance(learners, 0, batches, np.ones(3))
+    recorder, steps = (
+        (made.members[0].recorder, made.members[0]._steps) if program == "graphs" else (made.recorder, made._steps)
+    )
+    assert recorder.repetitions == 20 and len(steps) == len({batch.tokens.shape for batch in batches}) < 20
 
 
 def test_a_plan_names_the_road(monkeypatch: pytest.MonkeyPatch):

@@ -8,9 +8,12 @@ from humboldt.storage.exports import exported
 
 TRAINING = Training("chomsky", "parity_check", "rnn", "jax", {}, {})
 
+CURVE = {"steps": [1, 2], "loss": [3.0, 1.0], "accuracy": [0.5, 0.75]}
+END = {"loss": 2.0, "accuracy": 0.625}
+
 
 def result(seed: int, environment: dict[str, str], score: float = 0.5) -> Result:
-    detail = {"training": [seed], "shortcuts": 1, "kept": seed}
+    detail = {"training": CURVE, "shortcuts": 1, "kept": seed}
     return Result({"seed": seed}, State.FINISHED, {"score": score}, 1.0, detail, environment)
 
 
@@ -26,10 +29,10 @@ def test_equal_environments_are_written_once_and_curves_of_the_best_alone():
     assert entry["environments"] == [first, second]
     assert [one["environment"] for one in entry["results"]] == [0, 0, 1, 0]
     assert [one["detail"] for one in entry["results"]] == [
-        {"shortcuts": 1, "kept": 0},
-        {"training": [1], "kept": 1},
-        {"kept": 2},
-        {"kept": 3},
+        {"shortcuts": 1, "kept": 0, "end": END},
+        {"training": CURVE, "kept": 1},
+        {"kept": 2, "end": END},
+        {"kept": 3, "end": END},
     ]
 
 

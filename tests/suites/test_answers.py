@@ -3,9 +3,9 @@
 import pytest
 
 from humboldt.core.identity import Evaluation, Training
-from humboldt.core.results import Result, Scores, State
+from humboldt.core.results import Result, Scores, State, end_of_training
 from humboldt.suites import profile
-from humboldt.suites.answers import ModelAnswers, ModelCost, Progress, TaskAnswer, end_of_training, reported
+from humboldt.suites.answers import ModelAnswers, ModelCost, Progress, TaskAnswer, reported
 from humboldt.suites.bench import BUDGETS, QUICK
 
 EVALUATION = Evaluation("score", {}, 1)

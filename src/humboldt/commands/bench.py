@@ -17,12 +17,15 @@ from humboldt.report.words import counted
 from humboldt.running import bench as running
 from humboldt.running.cluster.executor import Ray
 from humboldt.running.planning import announce
-from humboldt.running.references import add_references, check_size
+from humboldt.running.references import add_references, check_size, missing_tasks
 from humboldt.settings import parse_assignments
+from humboldt.storage.exports import read_file
+from humboldt.storage.output import check_output
 from humboldt.suites import benched, profile, suites
 from humboldt.suites.answers import ModelAnswers
 from humboldt.suites.bench import BUDGETS, PREFIX
-from humboldt.suites.reading import stored
+from humboldt.suites.profile_figure import profile_figure
+from humboldt.suites.reading import stored, upgrade
 from humboldt.suites.resolving import is_current
 
 SuiteNames = Annotated[list[str], typer.Option("--suite", help="Suite; may be repeated. Default: all that fit.")]
@@ -89,21 +92,37 @@ def _by_suite(changes: dict[str, str]) -> dict[str, dict[str, str]]:
 
 def references(
     add: Annotated[
-        Path | None, typer.Option("--add", help="Add the bench results of this folder to --to.", metavar="DIR")
+        Path | None,
+        typer.Option("--add", help="Add the bench results of a folder, or of a file of `archive`, to --to."),
     ] = None,
     to: Annotated[Path | None, typer.Option("--to", help="Folder with reference files.", metavar="DIR")] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Draw the answers of all references: .svg, .png or .pdf.", metavar="FILE")
+    ] = None,
+    preset: Annotated[str, typer.Option(help="With --picture: quick or standard.")] = "quick",
     as_records: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """List the shipped reference results, and commands for the rest."""
+    if picture is not None:
+        _draw(picture, preset)
+        return
     if (add is None) != (to is None):
         raise UsageError("--add and --to belong together: results of one folder are added to files in another.")
     if add is not None and to is not None:
-        of_presets = [(preset, answers) for preset in BUDGETS for answers in benched.answers_of(stored(add), preset)]
-        for preset, answers in of_presets:
-            check_size(answers.scores[0], preset)
+        added = read_file(add, upgrade) if add.is_file() else stored(add)
+        of_presets = []
+        for preset in BUDGETS:
+            for answers in benched.answers_of(added, preset):
+                missing = missing_tasks(answers)
+                if missing:
+                    parts = f"{answers.suite}, {answers.model}, {preset}"
+                    print(f"Left out: {parts}: no results of {', '.join(missing)}.", file=sys.stderr)
+                    continue
+                check_size(answers.scores[0], preset)
+                of_presets.append((preset, answers))
         results = [scores for _, answers in of_presets for scores in answers.scores]
         if not results:
-            raise UsageError(f"`{add}` has no results of a bench preset. Make some with `humboldt bench`.")
+            raise UsageError(f"`{add}` has no whole suite of a bench preset. Make one with `humboldt bench`.")
         for path in add_references(results, to):
             print(path)
         return
@@ -126,6 +145,22 @@ def references(
     print(as_text([Table("References", columns, lines, (note,))]))
 
 
+def _draw(path: Path, preset: str) -> None:
+    """Draws the answers of all references under a bench preset."""
+    from humboldt.page.charts import kind_of, save
+
+    kind_of(path)
+    check_output(path)
+    full = running.full_preset(preset)
+    answers = benched.answers_of(benched.reference_scores(), full)
+    if not answers:
+        raise UsageError(
+            f"--preset {preset}: no references ship for it yet. `humboldt references` lists what there is."
+        )
+    save([profile_figure(full, [], answers)], path)
+    print(path)
+
+
 def _is_stale(scores: Scores) -> bool:
     return not is_current(suites.get(scores.training.suite), scores.training, scores.evaluation)
 
@@ -140,6 +175,8 @@ def _reference_rows() -> list[dict[str, str | int | None]]:
             name = f"{benched.FAMILY}{family}"
             counts = by_model.get(name, {})
             missing = [suite for suite in benched.benched_suites() if suite not in counts]
+            if counts:  # otherwise the command names no suite, and leaves out those that do not fit
+                missing = [suite for suite in missing if not running.misfit(suite, name, preset)]
             short = preset.removeprefix(PREFIX)
             which = "".join(f" --suite {suite}" for suite in missing) if counts else ""
             command = f"humboldt bench {family} --preset {short} --seeds 5{which}" if missing else ""

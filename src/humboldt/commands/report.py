@@ -18,6 +18,7 @@ from humboldt.storage.exports import as_lines, exported, read_records
 from humboldt.storage.output import check_output, write_file
 from humboldt.suites import suites
 from humboldt.suites.cells import cells_of, sort_results
+from humboldt.suites.curves import training_curves
 from humboldt.suites.reading import reported, stored, warn
 
 SUPERSEDED = ", superseded"  # ends the heading of figures of results of earlier versions
@@ -143,10 +144,10 @@ def all_figures(folder: Path) -> list[tuple[str, str, AnyFigure]]:
             continue
         ordered = sort_results(suite, own)
         for heading, cells in ordered.cells.items():
-            figures = suite.presentation.figures(suite, cells)
+            figures = [*suite.presentation.figures(suite, cells), *training_curves(suite, cells)]
             found += [(f"{name}/{one.name}", str(heading), one) for one in figures]
         for heading, cells in cells_of(suite, ordered.superseded).items():
-            figures = suite.presentation.figures(suite, cells)
+            figures = [*suite.presentation.figures(suite, cells), *training_curves(suite, cells)]
             found += [(f"{name}/{one.name}", f"{heading}{SUPERSEDED}", one) for one in figures]
         everything = [cell for cells in ordered.cells.values() for cell in cells]
         found += [(f"{name}/{one.name}", "", one) for one in suite.presentation.figures_across(suite, everything)]

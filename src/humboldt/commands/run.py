@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -36,7 +37,7 @@ from humboldt.running.run import run_study
 from humboldt.running.study import Study, plan
 from humboldt.settings import parse_assignments
 from humboldt.suites import catalogue, profile, suites
-from humboldt.suites.bench import QUICK
+from humboldt.suites.bench import BUDGETS, QUICK
 from humboldt.suites.benched import answers_of, model_title, reference_scores
 
 UNSAVED = (
@@ -134,6 +135,9 @@ def run(
     match_parameters: Annotated[
         bool, typer.Option("--match-parameters", help="Give our models as many parameters as your own model has.")
     ] = False,
+    references: Annotated[
+        bool, typer.Option("--references", help="Show the references beside the results of a bench preset.")
+    ] = False,
     no_estimate: NoEstimate = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the plan and the estimated time, then exit.")
@@ -141,6 +145,9 @@ def run(
     road: Annotated[
         RoadName, typer.Option(help="PyTorch: how members are trained; auto takes the fastest way that a trial allows.")
     ] = RoadName.AUTO,
+    fused: Annotated[
+        bool, typer.Option(help="JAX, on a GPU: whether loops over time may run as one kernel; see `humboldt plan`.")
+    ] = True,
     ray: Annotated[
         str | None,
         typer.Option(
@@ -157,13 +164,25 @@ def run(
     executor = None if ray is None else Ray(None if ray == "local" else ray, cores=cores or 1, gpus=gpus or 0)
     load_files(plugin)
     study = _planned(suite, task, model, preset, seeds, set_, out, experiment, match_parameters=match_parameters)
+    if references:
+        _check_references(study)
     if dry_run:
         announce(study, estimate="none" if no_estimate else "measured", with_ids=True)
         return
     with resumable():
-        run_study(study, save_every=save_every, keep=keep.value, executor=executor, road=road.value, announces=True)
+        run_study(
+            study,
+            save_every=save_every,
+            keep=keep.value,
+            executor=executor,
+            road=road.value,
+            fused=fused,
+            announces=True,
+        )
     _print_saved(study)
     print(study.table())
+    if references:
+        print("\n" + beside_references(study))
 
 
 @contextmanager
@@ -176,6 +195,29 @@ def resumable() -> Iterator[None]:
         state = "everything so far is saved" if is_saved else UNSAVED
         again = shlex.join(["humboldt", *sys.argv[1:]])
         raise Interrupted(f"Stopped; {state}. To resume, run:\n  {again}") from None
+
+
+def _check_references(study: Study) -> None:
+    """Raises an error if there cannot be references beside the results of a study."""
+    preset = study.request.preset
+    if preset not in BUDGETS:
+        raise UsageError(
+            f"--references: references are results of the presets {', '.join(BUDGETS)}, and this is {preset}. Add "
+            f"--preset {QUICK}."
+        )
+    if study.request.settings:
+        changed = ", ".join(f"{key}={value}" for key, value in study.request.settings.items())
+        raise UsageError(f"--references: no reference has {changed}. Leave --set or --references out.")
+
+
+def beside_references(study: Study) -> str:
+    """Returns the answers of a study's models, and of the references to the same tasks, as tables."""
+    preset, tasks = study.request.preset, {experiment.training.task for experiment in study.experiments}
+    theirs = [
+        replace(each, tasks=tuple(task for task in each.tasks if task.task in tasks))
+        for each in answers_of(reference_scores(), preset, suite_names=[study.suite.name])
+    ]
+    return as_text(profile.tables(study_answers(study, preset), theirs, model_title))
 
 
 def _print_saved(study: Study) -> None:

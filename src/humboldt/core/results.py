@@ -7,6 +7,8 @@ from typing import Any
 
 from humboldt.core.identity import Evaluation, Member, Training
 
+LAST_POINTS = 5  # of a training curve, whose mean is the result of training
+
 
 class State(enum.Enum):
     """The final state of a member."""
@@ -61,3 +63,15 @@ class Scores:
     training: Training
     evaluation: Evaluation
     results: tuple[Result, ...]
+
+
+def end_of_training(result: Result) -> dict[str, float]:
+    """Returns loss and accuracy at the end of training: the mean of the last points of the curve."""
+    if "end" in result.detail:  # of an exported member without a curve
+        return dict(result.detail["end"])
+    curve: Mapping[str, Any] = result.detail.get("training", {})
+    ends = {}
+    for name, worst in (("loss", float("inf")), ("accuracy", 0.0)):
+        values = [value for value in curve.get(name, ())[-LAST_POINTS:] if value is not None]
+        ends[name] = sum(values) / len(values) if values else worst
+    return ends

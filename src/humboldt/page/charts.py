@@ -17,6 +17,8 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 3], [1, 3], [6, 2, 2, 2, 2, 2], [3, 1])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 PANEL, WIDE, HEIGHT = 230, 620, 250  # pixels
+PROFILE_PANEL, PROFILE_STEP, PROFILE_COLUMNS = 118, 16, 5
+SOURCE_COLOURS = {"this bench": "#D55E00", "reference": "#0072B2", "reported, not re-run": "#009E73"}
 FORMATS = ("svg", "png", "pdf")
 PICKED = "picked"  # the signal with the highlighted models: names of models or families
 HIDDEN = {"what", FAMILY, "line"}  # columns without a tooltip
@@ -56,18 +58,30 @@ def chart(figure: Figure) -> "alt.TopLevelMixin":
         layers = [*_shaded(alt, figure), *layers]
     if figure.rules:
         layers = [*_rules(alt, figure), *layers]
-    layered = alt.layer(*layers).properties(height=HEIGHT if figure.panel is None else 170)
+    layered = alt.layer(*layers).properties(height=_height(alt, figure))
     data = alt.NamedData("rows")
     if figure.panel is None:
         made: Any = layered.properties(width=WIDE, data=data)
     else:
-        header = alt.Header(title=None, labelLimit=PANEL, labelFontWeight="bold", labelAnchor="start")
+        about = {"labelLimit": PANEL, "labelFontWeight": "bold", "labelAnchor": "start"}
+        if figure.kind is Kind.PROFILE:
+            about |= {"labelExpr": "split(datum.label, '\\n')", "labelFontSize": 9.5, "labelPadding": 2}
+        header = alt.Header(title=None, **about)
         facet = alt.Facet(f"{figure.panel}:N", header=header, sort=_panels(figure))
-        made = layered.properties(width=PANEL).facet(facet=facet, columns=3, data=data)
+        is_profile = figure.kind is Kind.PROFILE
+        width, columns = (PROFILE_PANEL, PROFILE_COLUMNS) if is_profile else (PANEL, 3)
+        made = layered.properties(width=width).facet(facet=facet, columns=columns, data=data)
+        made = made.properties(spacing=12) if is_profile else made
         if figure.x.kind == "category" and len(_categories(figure, figure.panel)) > 1:
             # A panel shows only its own categories. With only one of the two settings, Vega loses the bars.
             made = made.resolve_scale(x="independent", xOffset="independent")
     return made.add_params(alt.param(name=PICKED, value=[]))
+
+
+def _height(alt: Any, figure: Figure) -> Any:
+    if figure.kind is Kind.PROFILE:
+        return alt.Step(PROFILE_STEP)
+    return HEIGHT if figure.panel is None else 170
 
 
 def _colour(alt: Any, figure: Figure, **more: Any) -> Any:
@@ -243,7 +257,44 @@ def _heat(alt: Any, figure: Figure) -> list[Any]:
     return [_data(alt).mark_rect().encode(x=x, y=y, color=colour, tooltip=_tooltips(alt, figure))]
 
 
-_LAYERS = {Kind.LINES: _lines, Kind.POINTS: _points, Kind.BARS: _bars, Kind.PATH: _path, Kind.HEAT: _heat}
+def _profile(alt: Any, figure: Figure) -> list[Any]:
+    """Returns a mark at each mean with its interval, small marks at its parts, and words where rows have a `word`."""
+    sources = figure.colours
+    colour = alt.Color(
+        f"{figure.colour}:N",
+        title=None,
+        scale=alt.Scale(domain=sources, range=[SOURCE_COLOURS.get(source, COLOURS[0]) for source in sources]),
+        legend=alt.Legend(symbolOpacity=1, orient="bottom") if len(sources) > 1 else None,
+    )
+    labels = alt.Axis(labelLimit=190, grid=False, title=None)
+    y = alt.Y(f"{figure.y.column}:N", sort=list(figure.y.order), axis=labels)
+    ends = alt.Axis(values=[0, 0.5, 1], format=".1~f", labelFlush=True)
+    x = alt.X(f"{figure.x.column}:Q", title=figure.x.title, scale=alt.Scale(domain=[0, 1]), axis=ends)
+    tips = _tooltips(alt, figure)
+    means = _data(alt).transform_filter("datum.part === 'mean'")
+    parts = _data(alt).transform_filter("datum.part === 'task'")
+    named = _data(alt).transform_filter("datum.part === 'rule'")
+    guide = means.mark_rule(opacity=0.25, strokeWidth=1, color="#888")  # not below words, which it would strike out
+    whisker = means.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5)
+    text = named.mark_text(fontSize=9.5, align={"expr": f"datum.{figure.x.column} > 0.6 ? 'right' : 'left'"})
+    lit, dim = _lit(alt, figure, 1.0, 0.1), _lit(alt, figure, 0.45, 0.04)
+    return [
+        guide.encode(x=alt.datum(0), x2=alt.datum(1), y=y),
+        parts.mark_point(filled=True, size=14).encode(x=x, y=y, color=colour, opacity=dim, tooltip=tips),
+        whisker.encode(x=alt.X("low:Q"), x2="high:Q", y=y, color=colour, opacity=lit),
+        means.mark_point(filled=True, size=52).encode(x=x, y=y, color=colour, opacity=lit, tooltip=tips),
+        text.encode(x=x, y=y, text="word:N", color=colour, opacity=lit, tooltip=tips),
+    ]
+
+
+_LAYERS = {
+    Kind.PROFILE: _profile,
+    Kind.LINES: _lines,
+    Kind.POINTS: _points,
+    Kind.BARS: _bars,
+    Kind.PATH: _path,
+    Kind.HEAT: _heat,
+}
 
 
 def specification(figure: Figure, *, is_checked: bool = False) -> dict[str, Any]:

@@ -18,8 +18,10 @@ from humboldt.page.spreads import spreads_of
 from humboldt.report.words import counted, duration
 from humboldt.suites import catalogue, plans, suites
 from humboldt.suites.base import AbstractSuite
+from humboldt.suites.bench import BUDGETS
 from humboldt.suites.catalogue import PAPER
 from humboldt.suites.cells import Cell, OverviewEntry, SettingGroup, Sorted, cells_of, order_of, sort_results
+from humboldt.suites.curves import training_curves
 from humboldt.suites.departures import departures
 from humboldt.suites.experiments import Request
 from humboldt.suites.reading import parts_of, tables_apart, tables_of, unknown_suite_tables
@@ -141,6 +143,10 @@ def _kind(heading: SettingGroup) -> tuple[str, str]:
 def _kind_of(suite: AbstractSuite, heading: SettingGroup, cells: Sequence[Cell]) -> tuple[str, str]:
     """Returns kind and badge for cells under a heading, which may have fewer seeds or sweep values than the paper."""
     kind, badge = _kind(heading)
+    if heading.preset in BUDGETS:  # which gives each model its own size
+        sizes = {key for cell in cells for scores in cell.scores for key in scores.training.setting.get("model", {})}
+        if all(key in sizes for key, _ in heading.changes):
+            return kind, f"preset {heading.preset}"
     if kind == "paper" and any(not departure.text for departure in departures(suite, parts_of(cells))):
         return "changed", "a part of the paper's setting"
     return kind, badge
@@ -157,6 +163,7 @@ def _part(
         tables=tuple(grid_of(suite, heading, table, folder) for table in tables_of(suite, heading, cells)),
         spreads=spreads_of(suite, cells, compared),
         figures=tuple(suite.presentation.figures(suite, cells)),
+        curves=tuple(training_curves(suite, cells)),
         gaps=tuple(_gaps(suite, heading, cells, folder)),
     )
 
@@ -211,10 +218,12 @@ def _all_measured(
 
 
 def _gaps(suite: AbstractSuite, heading: SettingGroup, cells: Sequence[Cell], folder: str) -> Iterator[Gap]:
-    """Yields the cells of the heading's preset without results, by model, with an estimate from other tasks."""
+    """Yields the cells of the heading's preset without results, by model, with an estimate from other tasks. A bench
+    has the models that were asked for."""
     done = {(cell.task, cell.model) for cell in cells}
     missing: dict[str, list[str]] = {}
-    for task, model in plans.pairs(suite, Request(preset=heading.preset)):
+    models = tuple(dict.fromkeys(cell.model for cell in cells)) if heading.preset in BUDGETS else ()
+    for task, model in plans.pairs(suite, Request(models=models, preset=heading.preset)):
         if (task, model) not in done:
             missing.setdefault(model, []).append(task)
     seconds = _seconds_per_member(cells)

@@ -55,7 +55,8 @@ class Gap:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """The results of a suite under one heading. `kind` is the kind of preset: paper, paper with changes, or another."""
+    """The results of a suite under one heading. `kind` is the kind of preset: paper, paper with changes, or another.
+    `curves`: figures of training."""
 
     heading: str
     kind: str
@@ -63,6 +64,7 @@ class Part:
     tables: tuple[Grid, ...]
     spreads: Grid | None
     figures: tuple[AnyFigure, ...]
+    curves: tuple[AnyFigure, ...]
     gaps: tuple[Gap, ...]
 
 

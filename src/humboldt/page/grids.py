@@ -18,7 +18,8 @@ def grid_of(suite: AbstractSuite | None, heading: SettingGroup | None, table: Ta
     rows = tuple(tuple(_entries(suite, heading, table, row, folder)) for row in table.rows)
     shown_above = "" if suite is None or heading is None else f"{suite.name}, {heading}"
     title = table.title.removeprefix(shown_above).lstrip(",: ") or "Ours beside the paper's"
-    return Grid(title[:1].upper() + title[1:], table.columns, rows, table.notes)
+    is_name = "_" in title.split(",")[0].split()[0]  # of a task, which is written as it is typed
+    return Grid(title if is_name else title[:1].upper() + title[1:], table.columns, rows, table.notes)
 
 
 def _entries(

@@ -37,7 +37,12 @@
   let picked = [];
   const fitted = (spec, width) => {
     const made = whole(spec);
-    if (made.facet) {
+    if (made.facet && made.spec.height.step) {  // a line for each model: narrow panels beside their names
+      const names = rowsOf(spec).map((row) => String(row.model).length);
+      const room = width - 6.5 * Math.max(...names) - 24;
+      made.columns = Math.max(1, Math.min(5, Math.floor(room / 118)));
+      made.spec.width = Math.min(210, Math.floor(room / made.columns) - 18);
+    } else if (made.facet) {
       const column = made.facet.field, room = width - (width > 600 ? 170 : 60);
       const panels = new Set(rowsOf(spec).map((row) => row[column])).size;
       made.columns = Math.max(1, Math.min(4, panels, Math.floor(room / 250)));
@@ -80,7 +85,9 @@
     for (const entry of entries) if (entry.isIntersecting) draw(entry.target.id);
   }, { rootMargin: "600px" });
   for (const id of Object.keys(data.figures)) near.observe(document.getElementById(id));
-  const drawAll = () => Promise.all(Object.keys(data.figures).map(draw));
+  // Those in a folded part have no width yet; they are drawn when it is opened.
+  const isFolded = (id) => document.getElementById(id).closest("details:not([open])") !== null;
+  const drawAll = () => Promise.all(Object.keys(data.figures).filter((id) => !isFolded(id)).map(draw));
   window.humboldt = { drawAll, toggle, views };
   window.addEventListener("beforeprint", drawAll);
 

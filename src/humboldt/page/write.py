@@ -107,7 +107,13 @@ def _section(section: Section, pictures: _Pictures) -> dict[str, Any]:
 
 
 def _part(part: Part, number: int, suite: str, pictures: _Pictures) -> dict[str, Any]:
-    return {**vars(part), "id": number, "figures": [pictures(figure, suite) for figure in part.figures]}
+    figures = [pictures(figure, suite) for figure in part.figures]
+    return {
+        **vars(part),
+        "id": number,
+        "figures": figures,
+        "curves": [pictures(figure, suite) for figure in part.curves],
+    }
 
 
 def write(text: str, path: Path) -> None:

@@ -19,6 +19,7 @@ class Kind(enum.Enum):
     BARS = "bars"  # a bar for each model beside the others of its category, with a whisker from `low` to `high`
     PATH = "path"  # points in a plane, in the order of `step`
     HEAT = "heat"  # a square for each row
+    PROFILE = "profile"  # a line for each model in every panel: a mark for the mean, small ones for parts, or a word
 
 
 @dataclass(frozen=True)

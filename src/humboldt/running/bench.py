@@ -32,6 +32,7 @@ from humboldt.suites.benched import (
     model_title,
     reference_scores,
 )
+from humboldt.suites.experiments import Request
 from humboldt.suites.reading import reported
 
 
@@ -122,23 +123,28 @@ def plan_bench(
     for name in (*suites, *(settings or {})):
         if name not in known:
             raise unknown_name("suite of the bench", name, known)
-    full = preset if preset.startswith(PREFIX) else f"{PREFIX}{preset}"
-    if full not in BUDGETS:
-        raise unknown_name("bench preset", preset, [name.removeprefix(PREFIX) for name in BUDGETS])
+    full = full_preset(preset)
     registered = tuple(dict.fromkeys(map(model_name, names)))
     sizes = {name: size_for(name, parameters or BUDGETS[full]) for name in registered if name.startswith(FAMILY)}
     planned, left_out = [], {}
     for name in [suite for suite in known if not suites or suite in suites]:
-        fitting = [model for model in registered if _fits(name, model)]
-        for model in registered:
-            if model not in fitting:
-                left_out[f"{name}, {model}"] = "the model does not accept problems of this kind"
+        reasons = {model: misfit(name, model, full, sizes.get(model)) for model in registered}
+        left_out |= {f"{name}, {model}": reason for model, reason in reasons.items() if reason}
+        fitting = [model for model in registered if not reasons[model]]
         if fitting:
             study = _plan(name, fitting, full, seeds, (settings or {}).get(name, {}), sizes, out)
             planned.append(study)
     if not planned:
         raise UsageError(f"No suite fits {', '.join(names)}. `humboldt check model` says why.")
     return Bench(registered, full, tuple(planned), Path(out), left_out)
+
+
+def full_preset(preset: str) -> str:
+    """Returns the name of a bench preset as suites have it; it may be given without its beginning."""
+    full = preset if preset.startswith(PREFIX) else f"{PREFIX}{preset}"
+    if full not in BUDGETS:
+        raise unknown_name("bench preset", preset, [name.removeprefix(PREFIX) for name in BUDGETS])
+    return full
 
 
 def _plan(
@@ -218,8 +224,19 @@ def model_name(name: str) -> str:
     raise unknown_name("model", name, families())
 
 
-def _fits(suite: str, model: str) -> bool:
-    return model in catalogue.models(suites.get(suite))
+def misfit(suite: str, model: str, preset: str, size: Mapping[str, Any] | None = None) -> str:
+    """Returns why a model is left out of a suite; empty if it fits.
+
+    A family of this size may be refused by the plan, e.g. because its memory of a test string is too large.
+    """
+    if model not in catalogue.models(suites.get(suite)):
+        return "the model does not accept problems of this kind"
+    if model.startswith(FAMILY):
+        try:
+            plans.plan(suites.get(suite), Request(models=(model,), preset=preset, of_models={model: size or {}}))
+        except UsageError as error:
+            return str(error).rstrip(".")
+    return ""
 
 
 def study_answers(study: Study, preset: str) -> list[ModelAnswers]:

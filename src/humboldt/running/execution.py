@@ -30,13 +30,14 @@ NEAR_CHANCE = 0.02  # accuracy above chance that counts as nothing learned
 
 @dataclass(frozen=True)
 class Options:
-    """Options of a run that cannot change a result, but for rounding by another `road`.
+    """Options of a run that cannot change a result, but for rounding by another `road` or `fused`.
 
     - `folder`: of checkpoints and weights.
     - `save_seconds`: between checkpoints; more if saving takes more than a tenth of that.
     - `keep`: the trained members to save.
     - `cores`: number of cores for an experiment; `None` means all cores of its process.
     - `road`: how the members of PyTorch modules are trained.
+    - `fused`: whether loops over time of JAX networks may run as one kernel.
     - `can_be_forgotten`: whether the process may still be working when its work is given to another one, as on a
       machine that cannot be reached. Its checkpoints are then numbered by attempt.
     """
@@ -47,6 +48,7 @@ class Options:
     cores: int | None = None
     can_be_forgotten: bool = False
     road: Road = "auto"
+    fused: bool = True
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,8 @@ def _execute(
     sink.send(Progress("starting", 0, 0))
     suite, objects = suites.get(experiment.training.suite), resolved(experiment)
     engine = catalogue.engine_of(objects.contender)
-    job = replace(suite.job(objects, experiment.members), cores=options.cores, road=options.road)
+    job = suite.job(objects, experiment.members)
+    job = replace(job, cores=options.cores, road=options.road, fused=options.fused)
     if experiment.score_only and (predictor := _restored(experiment, engine, job, options, sink)):
         places = list(range(len(experiment.members)))
         return (yield from _score_all(suite, experiment, job.problem, predictor, places, (), sink))
@@ -166,7 +169,7 @@ def _execute(
     attempt = begin_attempt(folder) if is_numbered else 0
     trained = engine.train(job, Checkpoints(folder, options.save_seconds, attempt), sink)
     seconds = (time.monotonic() - begin) / len(experiment.members)
-    environment = engine.environment()
+    environment = engine.environment_of(job)
     rows = tuple(
         TrainedMember(
             member, State.FINISHED if out.diverged_at is None else State.DIVERGED, seconds, out.detail, environment

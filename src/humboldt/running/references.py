@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from humboldt import references
-from humboldt.core.results import Scores
+from humboldt.core.results import Scores, end_of_training
 from humboldt.errors import UsageError
 from humboldt.models import models
 from humboldt.running.budgets import size_of_settings
 from humboldt.settings import from_json
-from humboldt.storage.exports import exported
-from humboldt.suites import suites
-from humboldt.suites.answers import end_of_training
+from humboldt.storage.exports import exported, place, union
+from humboldt.suites import catalogue, plans, suites
+from humboldt.suites.answers import ModelAnswers
 from humboldt.suites.bench import BUDGETS, PREFIX
 
 TOLERANCE = 0.1  # of the budget of parameters
@@ -33,6 +33,20 @@ def as_references(results: Sequence[Scores]) -> dict[str, list[Mapping[str, Any]
     return lines
 
 
+def missing_tasks(answers: ModelAnswers) -> list[str]:
+    """Returns the tasks of the suite that are missing in a model's answers, or some of whose evaluations are. A mean
+    over tasks needs all of them."""
+    suite = suites.get(answers.suite)
+    preset = catalogue.preset(suite, answers.preset)
+    known = {(scores.training.task, scores.evaluation.name) for scores in answers.scores}
+    missing = []
+    for task in preset.tasks or ():
+        first, *_ = plans.trainings(suite, task, answers.model, preset, {})
+        if not {(task, evaluation.name) for evaluation in suite.evaluations(first.protocol, task)} <= known:
+            missing.append(task)
+    return missing
+
+
 def check_size(scores: Scores, preset: str) -> None:
     """Raises a usage error if the network of a result is not within 10% of the budget of a bench preset."""
     model, budget = scores.training.model, BUDGETS[preset]
@@ -50,31 +64,13 @@ def add_references(results: Sequence[Scores], folder: Path) -> list[Path]:
     """Adds results to the references in a folder. A training that is there already gets the union of its members."""
     known: dict[str, dict[tuple[str, str], Any]] = {}
     for _, entry in references.entries(folder):
-        known.setdefault(entry["training"]["suite"], {})[_place(entry)] = entry
+        known.setdefault(entry["training"]["suite"], {})[place(entry)] = entry
     for suite, lines in as_references(results).items():
         for line in lines:
             of_suite = known.setdefault(suite, {})
-            before = of_suite.get(_place(line))
-            of_suite[_place(line)] = line if before is None else _union(before, line)
+            before = of_suite.get(place(line))
+            of_suite[place(line)] = line if before is None else union(before, line)
     return [
         references.write(folder, suite, [of_suite[place] for place in sorted(of_suite)])
         for suite, of_suite in known.items()
     ]
-
-
-def _place(entry: Mapping[str, Any]) -> tuple[str, str]:
-    from humboldt.core.identity import Evaluation, Training
-
-    training = Training(**entry["training"])
-    return training.key, Evaluation(**entry["evaluation"]).key_for(training)
-
-
-def _union(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns both entries as one. A member of both is taken from `after`."""
-    environments = [*before["environments"], *after["environments"]]
-    moved = [{**line, "environment": line["environment"] + len(before["environments"])} for line in after["results"]]
-    members = {str(sorted(line["member"].items())): line for line in [*before["results"], *moved]}
-    results = sorted(members.values(), key=lambda line: sorted((k, str(v)) for k, v in line["member"].items()))
-    used = sorted({line["environment"] for line in results})
-    renumbered = [{**line, "environment": used.index(line["environment"])} for line in results]
-    return {**after, "environments": [environments[i] for i in used], "results": renumbered}

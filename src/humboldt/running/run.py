@@ -23,6 +23,7 @@ RUN_ARGUMENTS = {
     "keep": choice("best", "all", "none"),
     "executor": optional(instance(AbstractExecutor, "an executor")),
     "road": choice(*get_args(Road)),
+    "fused": flag,
 }
 
 
@@ -35,6 +36,7 @@ def run(
     keep: Keep = "best",
     executor: AbstractExecutor | None = None,
     road: Road = "auto",
+    fused: bool = True,
     **options: Any,
 ) -> Study:
     """Plans a study, runs its missing work, and returns it. Takes the arguments of `plan`.
@@ -48,6 +50,8 @@ def run(
     - `executor`: runs the experiments; in this process if it is `None`.
     - `road`: how the members of PyTorch modules are trained: the fastest way that a trial allows, as one module
       (`stacked`), as CUDA `graphs`, in `processes`, or `in_turn`. Results depend on it only in rounding.
+    - `fused`: whether the loops over time of our networks may run as one kernel, on a GPU for which there is one.
+      Results depend on it only in rounding.
 
     ```python
     study = humboldt.run("chomsky", tasks=["parity_check"], models=["rnn"], preset="quick", out="results")
@@ -56,7 +60,9 @@ def run(
     ```
     """
     study = plan(suite, **options)
-    return run_study(study, progress=progress, save_every=save_every, keep=keep, executor=executor, road=road)
+    return run_study(
+        study, progress=progress, save_every=save_every, keep=keep, executor=executor, road=road, fused=fused
+    )
 
 
 @checked_arguments(study=instance(Study, "a study, as `plan` returns it"), **RUN_ARGUMENTS)
@@ -68,6 +74,7 @@ def run_study(
     keep: Keep = "best",
     executor: AbstractExecutor | None = None,
     road: Road = "auto",
+    fused: bool = True,
     announces: bool = False,
 ) -> Study:
     """Runs the missing work of a study; see `run`. `announces`: whether the plan is printed on stderr first."""
@@ -75,9 +82,9 @@ def run_study(
         executor.check()
     study.store  # noqa: B018  raises before anything is announced if the folder cannot be written
     check_before_training(study.suite, study.pending())
+    planned = announce(study, estimate="remembered") if announces else ()
     if executor is None:
         study.check_memory()
-    planned = announce(study, estimate="remembered") if announces else ()
     seconds = {p.experiment.name: p.seconds for p in planned if p.seconds is not None and p.missing}
     count = len(study.pending())
     with (
@@ -90,7 +97,7 @@ def run_study(
                 return Shown(experiment.name, view, should_stop)
             return _Forwarded(experiment.name, progress if callable(progress) else None, should_stop)
 
-        study.run(sink, save_seconds=save_every, keep=keep, executor=executor, road=road)
+        study.run(sink, save_seconds=save_every, keep=keep, executor=executor, road=road, fused=fused)
     return study
 
 

@@ -124,9 +124,15 @@ class Study:
     def check_memory(self) -> None:
         """Raises a usage error if an experiment needs more memory than this machine has. Called before a run.
 
-        Members can be trained in groups, so only far too many members are an error.
+        Members can be trained in groups, so only far too many members are an error. Of experiments with equal settings
+        for several tasks one is checked: alphabets hardly change the size of a network.
         """
+        kinds: dict[tuple[str, str, int], Experiment] = {}
         for experiment in self.pending():
+            training = experiment.training
+            key = (training.model, canonical(training.setting), len(experiment.members))
+            kinds.setdefault(key, experiment)
+        for experiment in kinds.values():
             objects = resolved(experiment)
             job = self.suite.job(objects, experiment.members[:1])
             with named_extras():
@@ -158,11 +164,12 @@ class Study:
         keep: Keep = "best",
         executor: AbstractExecutor | None = None,
         road: Road = "auto",
+        fused: bool = True,
     ) -> None:
         """Runs all missing work. Failures are stored and reported at the end; the other experiments go on."""
         store = self.store  # raises before the work if the folder cannot be written
         failures = []
-        options = Options(self.out, save_seconds, keep, road=road)
+        options = Options(self.out, save_seconds, keep, road=road, fused=fused)
         claims = Claims(self)
         try:
             for outcome in (executor or Here()).run(claims.missing(), options, sinks):

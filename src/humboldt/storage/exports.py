@@ -9,14 +9,16 @@ it has a file `exports.json` that names them.
 exported without their members.
 """
 
+import gzip
 import json
 import os
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from humboldt.core.identity import Evaluation, Training
-from humboldt.core.results import Result, Scores, State
+from humboldt.core.results import Result, Scores, State, end_of_training
 from humboldt.errors import UsageError
 from humboldt.storage.databases import BadCell, number
 from humboldt.storage.output import write_file
@@ -66,6 +68,8 @@ _TRAINING = ("suite", "task", "model", "engine", "setting", "versions")
 def _result(result: Result, environment: int, *, is_best: bool, is_first: bool) -> dict[str, Any]:
     left_out = {*(() if is_best else CURVES), *(() if is_first else SHARED)}
     detail = {key: value for key, value in result.detail.items() if key not in left_out}
+    if "training" in result.detail and not is_best:  # answers of a bench need to know what was learnt
+        detail["end"] = end_of_training(result)
     return {
         "member": dict(result.member),
         "state": result.state.value,
@@ -110,6 +114,28 @@ def read_reported(folder: Path, upgrade: Upgrade) -> list[Scores]:
     """Reads the reported members of a store, upgraded to current settings."""
     paths = sorted((folder / REPORTED).glob("*.jsonl"))
     return [scores_of(entry, upgrade, where) for path in paths for where, entry in _lines(path)]
+
+
+def read_file(path: Path, upgrade: Upgrade) -> list[Scores]:
+    """Reads a file of exported members, which may be compressed (`.gz`), upgraded to current settings."""
+    return [scores_of(entry, upgrade, where) for where, entry in _lines(path)]
+
+
+def place(entry: Mapping[str, Any]) -> tuple[str, str]:
+    """Returns the keys of the training and the evaluation of an exported line."""
+    training = Training(**entry["training"])
+    return training.key, Evaluation(**entry["evaluation"]).key_for(training)
+
+
+def union(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns two exported lines of one training and evaluation as one. A member of both is taken from `after`."""
+    environments = [*before["environments"], *after["environments"]]
+    moved = [{**line, "environment": line["environment"] + len(before["environments"])} for line in after["results"]]
+    members = {str(sorted(line["member"].items())): line for line in [*before["results"], *moved]}
+    results = sorted(members.values(), key=lambda line: sorted((k, str(v)) for k, v in line["member"].items()))
+    used = sorted({line["environment"] for line in results})
+    renumbered = [{**line, "environment": used.index(line["environment"])} for line in results]
+    return {**after, "environments": [environments[i] for i in used], "results": renumbered}
 
 
 def _entries(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -169,6 +195,7 @@ def _listed(folder: Path, kind: str) -> list[Path]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        data = path.read_bytes()
+        return (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise UsageError(f"`{path}` cannot be read: {error}.") from error

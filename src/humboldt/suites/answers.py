@@ -7,7 +7,6 @@ about: from length and position alone, or by the best shortcut.
 import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,6 @@ ABOVE_FLOOR = 0.05  # so far above its floor
 ROUNDING = 1e-9
 LEARNT = 0.9  # the accuracy at training lengths from which a task counts as learnt
 SELECTION_SEEDS = 2  # the last seeds, by which a learning rate is chosen; they are not reported
-LAST_POINTS = 5  # of a training curve, whose mean is the result of training
 
 
 class Progress(enum.StrEnum):
@@ -136,18 +134,6 @@ def answers_by_task(
     for entry in scores:
         by_task.setdefault(entry.training.task, []).append(entry)
     return [answer(task, entries) for task, entries in by_task.items()]
-
-
-def end_of_training(result: Result) -> dict[str, float]:
-    """Returns loss and accuracy at the end of training: the mean of the last points of the curve."""
-    if "end" in result.detail:  # a reference has no curve
-        return dict(result.detail["end"])
-    curve: Mapping[str, Any] = result.detail.get("training", {})
-    ends = {}
-    for name, worst in (("loss", float("inf")), ("accuracy", 0.0)):
-        values = [value for value in curve.get(name, ())[-LAST_POINTS:] if value is not None]
-        ends[name] = float(np.mean(values)) if values else worst
-    return ends
 
 
 def value_or_floor(result: Result, measure: str, floor: float) -> float:

@@ -76,6 +76,18 @@ class OffersData(ABC):
         return self.examples(ExampleRequest(task, split, count, length, seed, settings, preset))
 
 
+class OffersLabelledStrings(OffersData):
+    """A suite that draws strings with labels at lengths that are asked for. `settings_of_prompts` hold for strings in
+    prompts, unless others are given."""
+
+    settings_of_prompts: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+
+    @abstractmethod
+    def settings_of_lengths(self, count: int, first: int, last: int) -> dict[str, Any]:
+        """Returns the settings with which the split `train` has about `count` strings of `first` to `last` symbols,
+        perhaps beside others."""
+
+
 class OffersCheck:
     """A suite that compares examples of other implementations with its definition: `humboldt check`."""
 

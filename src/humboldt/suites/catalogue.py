@@ -52,8 +52,12 @@ def check_task(suite: "AbstractSuite", task: str) -> None:
 
 
 def models(suite: "AbstractSuite") -> list[str]:
-    """Returns model names: the paper's in the order of its table, then all others that fit its problem."""
-    taken = {*suite.contenders, *(contender.model for contender in suite.contenders.values())}
+    """Returns model names: the paper's in the order of its table, then all others that fit its problem.
+
+    A model that a contender uses is not listed twice, but a family (`family/mamba`) has its name in every suite.
+    """
+    used = {contender.model for contender in suite.contenders.values()}
+    taken = {*suite.contenders, *(name for name in used if "/" not in name)}
     others = [
         entry.name
         for name in OPEN_ENGINES

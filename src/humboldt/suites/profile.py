@@ -157,8 +157,10 @@ def comparison_table(
         tied = ", ".join(titles(name) for name in rank.tied) if rank is not None else ""
         place = f"{rank.place} of {len(theirs) + 1}" if rank is not None else "not ranked: a single member"
         cost = cost_of.get(each.model)
-        if rank is not None and cost is not None and not cost.is_near(BUDGETS[each.preset]):
-            place = f"about {place}; not ranked: another size"
+        if rank is not None and len(rank.tied) == len(rank.p):  # a first place would say more than the tests do
+            place = "not ranked: distinguishable from none"
+        elif rank is not None and cost is not None and not cost.is_near(BUDGETS[each.preset]):
+            place = f"about {rank.place} of {len(theirs) + 1}; not ranked: another size"
         rows.append((titles(each.model), each.suite, place, tied or TableCell(), _names(near, titles)))
     if not rows:
         return None

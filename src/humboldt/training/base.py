@@ -221,7 +221,8 @@ class Job:
 
     `milestone(step, predictor)` is called at the problem's milestones. `cores` is the number of cores that the job
     may use; `None` means all of its process. No result depends on it. `road`: how the members of PyTorch modules are
-    trained; results depend on it only in rounding.
+    trained; `fused`: whether loops over time of JAX networks may run as one kernel. Results depend on these two only in
+    rounding.
     """
 
     model: Any
@@ -231,6 +232,7 @@ class Job:
     milestone: Callable[[int, AbstractPredictor], Milestone] | None = None
     cores: int | None = None
     road: Road = "auto"
+    fused: bool = True
 
 
 @dataclass(frozen=True)
@@ -315,6 +317,11 @@ class AbstractEngine(ABC):
     @abstractmethod
     def environment(self) -> dict[str, str]:
         """Returns versions and device, which are stored with every result."""
+
+    def environment_of(self, job: Job) -> dict[str, str]:
+        """Returns the environment of a training: `environment`, and what depends on the job."""
+        del job
+        return self.environment()
 
 
 engines: Registry[AbstractEngine] = Registry("engine", "humboldt.training.engines")

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from humboldt.measures.statistics import Interval as Interval
 from humboldt.measures.statistics import bootstrap as bootstrap
@@ -36,6 +35,8 @@ def paired_test(left: np.ndarray, right: np.ndarray) -> tuple[float | None, floa
         return mean, None
     if np.ptp(differences) <= 1e-12 * np.abs(differences).max():
         return mean, float(mean == 0)
+    from scipy import stats  # slow to import
+
     return mean, float(stats.ttest_rel(left, right).pvalue)  # pyright: ignore[reportAttributeAccessIssue]
 
 
@@ -47,6 +48,8 @@ def fisher(count: int, total: int, published: float, published_total: int) -> fl
     >>> fisher(5, 100, 0.07, 100)
     0.767...
     """
+    from scipy import stats  # slow to import
+
     theirs = round(published * published_total)
     table = [[count, total - count], [theirs, published_total - theirs]]
     return float(stats.fisher_exact(table).pvalue)  # pyright: ignore[reportAttributeAccessIssue]

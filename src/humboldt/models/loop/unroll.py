@@ -34,6 +34,11 @@ def must_be_plain() -> bool:
     return _form.get() == "plain"
 
 
+def is_form_set() -> bool:
+    """Returns whether the form of loops is set, so that it is not chosen."""
+    return _form.get() != "quickest"
+
+
 def unroll(
     cell: AbstractCell, state: PyTree, xs: Float[Array, "time in"], *, hoist: bool | None = None
 ) -> tuple[PyTree, Float[Array, "time hidden"]]:

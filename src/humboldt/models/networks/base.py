@@ -24,6 +24,11 @@ class AbstractStepwise(eqx.Module):
 
     prefers_steps: ClassVar[bool] = True
 
+    def reads_at_once(self, steps: int) -> bool:
+        """Returns whether a string of so many steps is read faster at once here although `prefers_steps`."""
+        del steps
+        return False
+
     @abstractmethod
     def start(self, tokens: Tokens, mask: Mask | None = None, key: PRNGKeyArray | None = None) -> Any:
         """Returns the state before the first of these tokens. Without a mask all of them are real. With a key, dropout

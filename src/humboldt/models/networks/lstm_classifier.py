@@ -11,7 +11,8 @@ from humboldt.models.cells.base import Extent
 from humboldt.models.cells.lstm import LSTMCell
 from humboldt.models.layers.embedding import NormalEmbedding
 from humboldt.models.layers.linear import Linear
-from humboldt.models.loop.unroll import unroll, unroll_symbols
+from humboldt.models.loop.outputs import outputs_of
+from humboldt.models.loop.unroll import unroll
 from humboldt.models.networks.base import AbstractInspectable
 from humboldt.models.networks.pooling import at_every_step, at_last
 
@@ -28,10 +29,10 @@ class LSTMClassifierNetwork(AbstractInspectable):
     ) -> Float[Array, "time out"]:
         """Returns the logits of the string, the same at every step. Padding has no influence."""
         del key
-        states = [cell.init_state(Extent.of(mask)) for cell in self.cells]
-        _, values = unroll_symbols(self.cells[0], states[0], self.embedding.weight, tokens)
-        for cell, state in zip(self.cells[1:], states[1:], strict=True):
-            _, values = unroll(cell, state, values)
+        extent = Extent.of(mask)
+        values = outputs_of(self.cells[0], extent, self.embedding.weight, tokens)
+        for cell in self.cells[1:]:
+            _, values = unroll(cell, cell.init_state(extent), values)
         return at_every_step(self.readout(at_last(values, mask)), mask)
 
     def inspect(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> dict[str, Internal]:
@@ -63,9 +64,7 @@ class BiLSTMClassifierNetwork(AbstractInspectable):
         both = jnp.stack([tokens, reversed_within(tokens, mask)])
 
         def last(cell: LSTMCell, tokens: Int[Array, " time"]) -> Float[Array, " hidden"]:
-            state = cell.init_state(Extent.of(mask))
-            _, states = unroll_symbols(cell, state, self.embedding.weight, tokens)
-            return at_last(states, mask)
+            return at_last(outputs_of(cell, Extent.of(mask), self.embedding.weight, tokens), mask)
 
         cells = (self.forwards, self.backwards)
         if jax.default_backend() == "cpu":  # where a batched matrix product is slower than two plain ones

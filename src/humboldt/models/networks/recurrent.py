@@ -13,8 +13,9 @@ from humboldt.models.cells.base import AbstractCell, AbstractController, Extent
 from humboldt.models.cells.with_memory import normal_memory_cell, uniform_marnn_cell
 from humboldt.models.layers.embedding import NormalEmbedding
 from humboldt.models.layers.linear import Linear, look_up, uniform_linear
+from humboldt.models.loop.fused.choice import why_scan
 from humboldt.models.loop.one_table import unroll_over_one_table
-from humboldt.models.loop.unroll import unroll_symbols
+from humboldt.models.loop.outputs import outputs_of
 from humboldt.models.memories.base import AbstractMemory
 from humboldt.models.networks.base import AbstractInspectable, AbstractStepwise, Mask, Tokens
 from humboldt.models.zoo.shared.recurrent import ControllerName
@@ -43,14 +44,14 @@ class RecurrentNetwork(AbstractStepwise, AbstractInspectable):
     ) -> Float[Array, "time out"]:
         """Returns logits at every step, which depend on no later token. The mask gives memories the length."""
         del key
-        state = self.start(tokens, mask)
         if self.keeps_one_table:
-            hidden = unroll_over_one_table(self.cell, state, self._embedded(tokens))
+            hidden = unroll_over_one_table(self.cell, self.start(tokens, mask), self._embedded(tokens))
         else:
-            one_hot = jnp.eye(self.input_size, dtype=self.readout.weight.dtype)
-            vectors = one_hot if self.embedding is None else self.embedding.weight
-            _, hidden = unroll_symbols(self.cell, state, vectors, tokens)
+            hidden = outputs_of(self.cell, self._extent(tokens, mask), self._vectors(), tokens)
         return jax.vmap(self._logits)(hidden)
+
+    def reads_at_once(self, steps: int) -> bool:
+        return not self.keeps_one_table and not why_scan(self.cell, self._vectors(), steps)
 
     def inspect(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> dict[str, Internal]:
         """Returns the states of the cell after every step and, for a memory, its contents and the actions on it."""
@@ -59,20 +60,19 @@ class RecurrentNetwork(AbstractStepwise, AbstractInspectable):
             state, hidden = self.cell(state, self.cell.project(x))
             return state, (state, hidden)
 
-        _, (states, outputs) = jax.lax.scan(step, self._start(tokens, mask, keeps_all=True), self._embedded(tokens))
+        start = self.cell.init_state(self._extent(tokens, mask)._replace(keeps_all=True))
+        _, (states, outputs) = jax.lax.scan(step, start, self._embedded(tokens))
         return self.cell.internals(states, outputs)
 
     def start(self, tokens: Tokens, mask: Mask | None = None, key: PRNGKeyArray | None = None) -> Any:
         """Returns the state before the first of these tokens. There is no dropout: a key changes nothing."""
         del key
-        return self._start(tokens, mask)
+        return self.cell.init_state(self._extent(tokens, jnp.ones(len(tokens), bool) if mask is None else mask))
 
-    def _start(self, tokens: Tokens, mask: Mask | None, *, keeps_all: bool = False) -> Any:
-        mask = jnp.ones(len(tokens), bool) if mask is None else mask
+    def _extent(self, tokens: Tokens, mask: Mask) -> Extent:
         is_mark = mask & (tokens >= self.num_symbols)
         input_length = jnp.where(is_mark.any(), jnp.argmax(is_mark).astype(jnp.int32), mask.sum(dtype=jnp.int32))
-        extent = Extent.of(mask, input_length=input_length)
-        return self.cell.init_state(extent._replace(keeps_all=keeps_all))
+        return Extent.of(mask, input_length=input_length)
 
     def step(self, state: Any, token: Int[Array, ""]) -> tuple[Any, Float[Array, " out"]]:
         state, hidden = self.cell(state, self.cell.project(self._embedded(token)))
@@ -80,6 +80,12 @@ class RecurrentNetwork(AbstractStepwise, AbstractInspectable):
 
     def _logits(self, hidden: Float[Array, " hidden"]) -> Float[Array, " out"]:
         return self.readout(jax.nn.relu(hidden) if self.relu_readout else hidden)
+
+    def _vectors(self) -> Float[Array, "symbol in"]:
+        """Returns the vectors of all tokens."""
+        if self.embedding is not None:
+            return self.embedding.weight
+        return jnp.eye(self.input_size, dtype=self.readout.weight.dtype)
 
     def _embedded(self, tokens: Int[Array, "*time"]) -> Float[Array, "*time in"]:
         if self.embedding is not None:

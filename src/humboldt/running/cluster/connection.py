@@ -104,15 +104,6 @@ def _on_loopback(options: dict[str, Any]) -> Iterator[None]:
         services.resolve_ip_for_localhost = resolve
 
 
-def dead_processes() -> list[str]:
-    """Returns the names of Ray's own processes that this process has started and that have ended."""
-    from ray._private import worker
-
-    node = worker._global_node
-    processes = {} if node is None else node.all_processes
-    return [str(kind) for kind, infos in processes.items() for info in infos if info.process.poll() is not None]
-
-
 def check_address(address: str) -> None:
     """Raises a usage error if this is not the address of a cluster: `HOST:PORT`, `auto` or `local`."""
     if address in ("auto", "local"):

@@ -19,15 +19,9 @@ from humboldt.core.events import Warned
 from humboldt.core.results import State, TrainedMember
 from humboldt.errors import Abandoned, Interrupted, RunError, UsageError, named_extras
 from humboldt.plugins import sources
-from humboldt.running.cluster.connection import (
-    Needs,
-    check_address,
-    check_reachable,
-    connected,
-    dead_processes,
-    slots,
-)
+from humboldt.running.cluster.connection import Needs, check_address, check_reachable, connected, slots
 from humboldt.running.cluster.travel import needed, take
+from humboldt.running.cluster.watch import Watch
 from humboldt.running.cluster.worker import Handshake, Status, Worker, is_interruption
 from humboldt.running.execution import AbstractExecutor, ExperimentOutcome, Options, Sinks
 from humboldt.storage.locks import Lock
@@ -95,9 +89,9 @@ class Ray(AbstractExecutor):
         self, experiments: Iterable[Experiment | None], options: Options, sinks: Sinks
     ) -> Iterator[ExperimentOutcome | None]:
         mark = Lock(_mark_path(options.folder))
-        with connected(self.address, Needs(self.cores, self.gpus)) as ray:
+        with connected(self.address, Needs(self.cores, self.gpus)) as ray, Watch(ray) as watch:
             mark.claim()
-            driver = _Driver(ray, options, sinks, self, mark.path if self.use_folder else None)
+            driver = _Driver(ray, watch, options, sinks, self, mark.path if self.use_folder else None)
             try:
                 yield from driver.run(iter(experiments))
             finally:
@@ -124,6 +118,7 @@ class _Driver:
     """Runs one study on one cluster."""
 
     ray: Any
+    watch: Watch
     options: Options
     sinks: Sinks
     executor: Ray
@@ -279,11 +274,11 @@ class _Driver:
             raise result.raised
 
     def _check_cluster(self) -> None:
-        """Raises if a process of a local Ray has died: Ray would wait for it for minutes."""
-        if dead := dead_processes():
+        """Raises if a process of Ray has ended, without which no worker can be reached."""
+        if name := self.watch.ended():
             raise RunError(
-                f"Ray's process {dead[0]} has died, so its workers cannot be reached. Finished experiments and "
-                "checkpoints are kept. Run the same command again: it starts Ray anew and resumes."
+                f"Ray: {name} has ended or was restarted, so the workers cannot be reached. Finished experiments and "
+                "checkpoints are kept. Run the same command again, as soon as the cluster is there: it resumes."
             )
 
     def _lost(self, attempt: _Attempt, error: Exception) -> Iterator[ExperimentOutcome]:

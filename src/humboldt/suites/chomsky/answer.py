@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from humboldt.core.results import Scores
+from humboldt.core.results import Scores, end_of_training
 from humboldt.languages import tasks
 from humboldt.languages.chomsky.base import AbstractTransduction
 from humboldt.settings import from_json
-from humboldt.suites.answers import LEARNT, TaskAnswer, answers_by_task, end_of_training, reported, value_or_floor
+from humboldt.suites.answers import LEARNT, TaskAnswer, answers_by_task, reported, value_or_floor
 from humboldt.suites.chomsky.floors import floor_of
 from humboldt.suites.chomsky.protocol import LengthGeneralisation
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from humboldt.core.identity import Member
 from humboldt.errors import UsageError
@@ -12,7 +13,7 @@ from humboldt.languages.recognition import AbstractRecognition
 from humboldt.languages.recognition.parts.own import OwnContextFree, OwnRegular, recognition_task
 from humboldt.models.forms import form
 from humboldt.suites.bench import demo_part
-from humboldt.suites.capabilities import ExampleRequest, Split
+from humboldt.suites.capabilities import ExampleRequest, OffersLabelledStrings, Split
 from humboldt.suites.counting import AbstractCountingSuite, Scoring
 from humboldt.suites.experiments import Resolved
 from humboldt.suites.presentation import Presentation
@@ -24,7 +25,7 @@ from humboldt.suites.recognition.protocol import CONTENDERS, PRESETS, SCORED, SP
 from humboldt.training.base import Heads, Recipe
 
 
-class Recognition(AbstractCountingSuite):
+class Recognition(AbstractCountingSuite, OffersLabelledStrings):
     """The suite of Butoi et al. (2025)."""
 
     name = "recognition"
@@ -109,3 +110,9 @@ class Recognition(AbstractCountingSuite):
 
     def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
         return interchange.examples(self, request)
+
+    def settings_of_lengths(self, count: int, first: int, last: int) -> dict[str, Any]:
+        """Returns the settings of a draw of strings of all lengths up to `last`."""
+        del first
+        longest = max(8, last)
+        return {"train": count, "longest": longest, "longest_test": max(500, longest)}

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from humboldt.core.identity import Member
@@ -13,7 +14,7 @@ from humboldt.languages.syntax.parts.own import OwnPseudoLanguage, syntax_task
 from humboldt.languages.syntax.parts.splits import NAMES as SPLITS
 from humboldt.measures.accuracy import VERSION
 from humboldt.suites.bench import demo_part
-from humboldt.suites.capabilities import ExampleRequest, Split
+from humboldt.suites.capabilities import ExampleRequest, OffersLabelledStrings, Split
 from humboldt.suites.counting import AbstractCountingSuite, Scoring
 from humboldt.suites.experiments import Resolved
 from humboldt.suites.presentation import Presentation
@@ -24,7 +25,7 @@ from humboldt.suites.syntax.problem import SCORED, Classification
 from humboldt.suites.syntax.protocol import CONTENDERS, OTHERS, PRESETS, TASKS, PseudoLanguages
 
 
-class Syntax(AbstractCountingSuite):
+class Syntax(AbstractCountingSuite, OffersLabelledStrings):
     """The suite of Someya et al. (2024)."""
 
     name = "syntax"
@@ -60,6 +61,7 @@ class Syntax(AbstractCountingSuite):
     )
     test_sets = tuple(SCORED)
     has_minimal_pairs = True
+    settings_of_prompts = MappingProxyType({"terminals": 2})  # so that a few examples show all symbols
 
     def make_task(self, name: str, protocol: PseudoLanguages, options: Mapping[str, Any]) -> AbstractTask:
         (terminals,) = protocol.terminals
@@ -99,3 +101,9 @@ class Syntax(AbstractCountingSuite):
 
     def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
         return interchange.examples(self, request)
+
+    def settings_of_lengths(self, count: int, first: int, last: int) -> dict[str, Any]:
+        """Returns the settings of a plain draw, in which a string may be of several splits."""
+        shortest = max(2, first)  # of a negative
+        lengths = {"lengths": (shortest, max(shortest, last)), "long_lengths": (last + 2, last + 70)}
+        return {"train": -(-count // 2), "disjoint": False, **lengths}

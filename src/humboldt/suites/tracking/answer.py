@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from humboldt.core.results import Scores
+from humboldt.core.results import Scores, end_of_training
 from humboldt.languages import tasks
 from humboldt.languages.formal.groups import generated
 from humboldt.languages.tracking import AbstractGroup, AbstractStateTracking
 from humboldt.settings import from_json
-from humboldt.suites.answers import LEARNT, TaskAnswer, answers_by_task, end_of_training, reported, value_or_floor
+from humboldt.suites.answers import LEARNT, TaskAnswer, answers_by_task, reported, value_or_floor
 from humboldt.suites.tracking.protocol import StateTracking
 
 

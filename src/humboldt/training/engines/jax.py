@@ -34,7 +34,7 @@ from humboldt.training.idle_gpu import tell_of_idle_gpu
 from humboldt.training.spans import outcome
 
 if TYPE_CHECKING:
-    from humboldt.training.ensemble.predictor import EnsemblePredictor
+    from humboldt.training.ensemble.predictor import Arithmetic, EnsemblePredictor
     from humboldt.training.ensemble.train import Ensemble, Pace, TrainedEnsemble
 
 BYTES_OF_SYMBOL = 10  # token and target of four bytes, two masks of one
@@ -45,6 +45,7 @@ class JaxEngine(AbstractEngine):
     """Trains all members as one more axis of every array; on a CPU, one after the other."""
 
     models = models
+    has_roads = True
     abilities = frozenset({CountsRight, GivesProbabilities, WritesOutputs, SearchesOutputs, ReadsSymbols, HasNetwork})
 
     def __init__(self) -> None:
@@ -52,7 +53,6 @@ class JaxEngine(AbstractEngine):
         self._tried: set[Any] = set()  # models from outside, and their kinds of problem
 
     def train(self, job: Job, checkpoints: Checkpoints, sink: AbstractSink) -> "JaxTrained":
-        from humboldt.training.ensemble.predictor import products
         from humboldt.training.ensemble.programs import forget_programs
 
         forget_programs()
@@ -66,7 +66,7 @@ class JaxEngine(AbstractEngine):
             assert look is not None
             return look(step, predictor_of(job, weights, ensemble.static))
 
-        with products(job.recipe.exact_products):
+        with arithmetic_of(job).used():
             trained = ensemble.train(checkpoints, sink, milestone if look else None)
         return JaxTrained(trained, predictor_of(job, trained.weights, trained.static))
 
@@ -90,11 +90,9 @@ class JaxEngine(AbstractEngine):
         return predictor_of(job, jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees), static)
 
     def sample(self, job: Job) -> tuple[AbstractPredictor, float]:
-        from humboldt.training.ensemble.predictor import products
-
         ensemble, key = make_ensemble(job), _kind(job)
         if key not in self._paces:
-            with products(job.recipe.exact_products):
+            with arithmetic_of(job).used():
                 self._paces[key] = ensemble.pace(min(SAMPLE_STEPS, job.recipe.steps))
         predictor = predictor_of(job, ensemble.stand_ins().weights, ensemble.static)
         return predictor.take(range(len(job.members))), self._seconds(job, self._paces[key])
@@ -132,6 +130,32 @@ class JaxEngine(AbstractEngine):
 
     def environment(self) -> dict[str, str]:
         return environment()
+
+    def environment_of(self, job: Job) -> dict[str, str]:
+        roads = [road for road in ("fused", "scan") if road in self._loops(job)]
+        return self.environment() | ({"loop": " and ".join(roads)} if roads else {})
+
+    def road(self, job: Job) -> str | None:
+        loops, name = self._loops(job), getattr(type(job.model), "title", type(job.model).__name__)
+        reasons = " and ".join(loops.get("scan", ()))
+        if not loops:
+            return None
+        if not reasons:
+            return f"{name}: the loop over time runs as one kernel."
+        if "fused" not in loops:
+            return f"{name}: the loop over time is a scan: {reasons}."
+        return f"{name}: the loop over time runs as one kernel, but for some lengths it is a scan: {reasons}."
+
+    def _loops(self, job: Job) -> dict[str, list[str]]:
+        """Returns how the loops over time of a job run in training, `fused` or `scan`, each with the reasons; nothing
+        on a machine without kernels."""
+        from humboldt.models.loop.fused.choice import device_fault
+        from humboldt.training.ensemble.loops import loops_of
+
+        if device_fault():
+            return {}
+        with arithmetic_of(job).used():
+            return loops_of(make_ensemble(job))
 
 
 class JaxTrained(AbstractTrained):
@@ -190,7 +214,14 @@ def predictor_of(job: Job, weights: Any, static: Any) -> "EnsemblePredictor":
     """Returns a predictor of the members of a job."""
     from humboldt.training.ensemble.predictor import EnsemblePredictor
 
-    return EnsemblePredictor(weights, static, job.problem, exact_products=job.recipe.exact_products)
+    return EnsemblePredictor(weights, static, job.problem, arithmetic_of(job))
+
+
+def arithmetic_of(job: Job) -> "Arithmetic":
+    """Returns how the programs of a job compute."""
+    from humboldt.training.ensemble.predictor import Arithmetic
+
+    return Arithmetic(job.recipe.exact_products, job.fused)
 
 
 def make_ensemble(job: Job) -> "Ensemble":

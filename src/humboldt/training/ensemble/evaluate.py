@@ -10,6 +10,7 @@ from jaxtyping import Array, Bool, Int, Key, PRNGKeyArray, PyTree
 
 from humboldt.errors import UsageError
 from humboldt.languages import Batch
+from humboldt.models.loop.fused.choice import without_gradients
 from humboldt.models.networks.base import AbstractStepwise
 from humboldt.training.ensemble.members import over_members, pad_members
 
@@ -36,9 +37,8 @@ def count_correct(
     model's previous answer. With `keys`, one for each row, dropout is on.
     """
 
-    def stepwise(weights: PyTree) -> Array:
+    def stepwise(model: PyTree) -> Array:
         """Runs the time steps one after the other, for all rows or as many as fit into memory."""
-        model = eqx.combine(weights, static)
         rows = tokens, mask, targets, target_mask, keys
         together = _rows_together(model, tokens, num_members)
         if together == len(tokens):
@@ -64,11 +64,18 @@ def count_correct(
         state = jax.vmap(model.start)(tokens, mask, keys)
         return jax.lax.fori_loop(0, num_steps, body, (state, zeros, zeros))[1]
 
-    def at_once(weights: PyTree) -> Array:
-        model = eqx.combine(weights, static)
-        rows = _rows_at_once(tokens, num_members)
-        logits = jax.lax.map(lambda row: model(*row[:2], key=row[2]), (tokens, mask, keys), batch_size=rows)
+    def at_once(model: PyTree, rows: int) -> Array:
+        with without_gradients():
+            logits = jax.lax.map(lambda row: model(*row[:2], key=row[2]), (tokens, mask, keys), batch_size=rows)
         return (target_mask & (logits.argmax(-1) == targets)).sum(1)
+
+    def counted(weights: PyTree) -> Array:
+        model = eqx.combine(weights, static)
+        if not is_stepwise:
+            return at_once(model, _rows_at_once(tokens, num_members))
+        if not must_step and model.reads_at_once(tokens.shape[1]):
+            return at_once(model, _rows_together(model, tokens, num_members * tokens.shape[1]))
+        return stepwise(model)
 
     # Stepwise networks run step by step where it is cheaper, or where they must.
     must_step = own_answers_from is not None
@@ -80,14 +87,14 @@ def count_correct(
         )
     is_stepwise = can_step and (must_step or static.prefers_steps)
     num_members = jax.tree.leaves(weights)[0].shape[0] if jax.default_backend() != "cpu" else 1  # at the same time
-    return over_members(stepwise if is_stepwise else at_once, (0,))(weights)
+    return over_members(counted, (0,))(weights)
 
 
-def _rows_together(model: PyTree, tokens: Int[Array, "batch time"], num_members: int) -> int:
+def _rows_together(model: PyTree, tokens: Int[Array, "batch time"], num_states: int) -> int:
     """Returns the number of rows that take a step together: all, or a half, a quarter, ... if memories are too
-    large."""
+    large. `num_states`: of each row that are in memory at the same time."""
     state = jax.eval_shape(model.start, tokens[0])
-    size = num_members * sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
+    size = num_states * sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
     rows = len(tokens)
     while rows % 2 == 0 and rows * size > STATE_BYTES_AT_ONCE:
         rows //= 2

@@ -1,8 +1,8 @@
 """The predictor of an ensemble, which evaluates all members at once."""
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -12,6 +12,7 @@ from jaxtyping import PyTree
 
 from humboldt.core.internals import Inspectable, Internal
 from humboldt.languages import Batch
+from humboldt.models.loop.fused.choice import loop_road
 from humboldt.models.networks.parameters import count_parameters
 from humboldt.models.stepping import make_stepper
 from humboldt.training.abilities import (
@@ -29,9 +30,22 @@ from humboldt.training.ensemble.decode import correct_targets, greedy_outputs, n
 from humboldt.training.ensemble.evaluate import evaluate
 
 
-def products(exact: bool) -> AbstractContextManager[Any]:
-    """Sets the precision of matrix products: single precision, or the default of the device."""
-    return jax.default_matmul_precision("highest") if exact else nullcontext()
+class Arithmetic(NamedTuple):
+    """How programs compute: whether matrix products are in single precision, not in the default of the device; and
+    whether loops over time may be kernels."""
+
+    exact_products: bool = False
+    fused: bool = True
+
+    @contextmanager
+    def used(self) -> Iterator[None]:
+        """Makes programs that are called inside the context compute in this way."""
+        products = jax.default_matmul_precision("highest") if self.exact_products else nullcontext()
+        with products, loop_road("auto" if self.fused else "scan"):
+            yield
+
+
+AS_USUAL = Arithmetic()
 
 
 class EnsemblePredictor(
@@ -40,18 +54,18 @@ class EnsemblePredictor(
     """Weights with a leading axis of members, and the part of the model that they share."""
 
     def __init__(
-        self, weights: PyTree, static: PyTree, problem: AbstractProblem, *, exact_products: bool = False
+        self, weights: PyTree, static: PyTree, problem: AbstractProblem, arithmetic: Arithmetic = AS_USUAL
     ) -> None:
-        self.weights, self.static, self.problem, self.exact_products = weights, static, problem, exact_products
+        self.weights, self.static, self.problem, self.arithmetic = weights, static, problem, arithmetic
         self.num_members = jax.tree.leaves(weights)[0].shape[0]
 
     def take(self, members: Sequence[int]) -> "EnsemblePredictor":
         rows = np.asarray(members)
         weights = jax.tree.map(lambda x: x[rows], self.weights)
-        return EnsemblePredictor(weights, self.static, self.problem, exact_products=self.exact_products)
+        return EnsemblePredictor(weights, self.static, self.problem, self.arithmetic)
 
     def correct(self, batch: Batch, *, number: int = 0) -> np.ndarray:
-        with products(self.exact_products):
+        with self.arithmetic.used():
             return self._correct(batch, number)
 
     def _correct(self, batch: Batch, number: int) -> np.ndarray:
@@ -64,7 +78,7 @@ class EnsemblePredictor(
         return found
 
     def nats(self, batch: Batch) -> np.ndarray:
-        with products(self.exact_products):
+        with self.arithmetic.used():
             if self.problem.start is None:
                 return np.stack([self._nats(member, batch) for member in range(self.num_members)])
             return nats_of_targets(self.weights, self.static, batch, start=self.problem.start)
@@ -82,14 +96,14 @@ class EnsemblePredictor(
         start, end = self.problem.start, self.problem.end
         if start is None or end is None:
             raise lacks("a network that does not map sequences to sequences", WritesOutputs)
-        with products(self.exact_products):
+        with self.arithmetic.used():
             return greedy_outputs(self.weights, self.static, batch, start=start, end=end, longest=longest)
 
     def beam_outputs(self, batch: Batch, longest: int, beam: int) -> np.ndarray:
         start, end = self.problem.start, self.problem.end
         if start is None or end is None:
             raise lacks("a network that does not map sequences to sequences", SearchesOutputs)
-        with products(self.exact_products):
+        with self.arithmetic.used():
             return beam_outputs(self.weights, self.static, batch, start=start, end=end, longest=longest, beam=beam)
 
     def model(self, member: int) -> "OnArrays":

@@ -1,4 +1,4 @@
-"""Trains each member as CUDA graphs, which are replayed on a stream of its own. Not yet measured on a GPU.
+"""Trains each member as CUDA graphs, which are replayed on a stream of its own.
 
 A graph is one complete step for batches of one shape: loss, gradient, clipping and optimiser. Its inputs and results
 are tensors at fixed places, and nothing is read from the device before the last step of a call. A member whose loss or
@@ -6,70 +6,31 @@ gradient is not finite is frozen on the device (`found_inf` of PyTorch's fused o
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from humboldt.errors import is_out_of_memory
 from humboldt.languages import Batch
 from humboldt.training.base import MemberRecipe, Recipe
 from humboldt.training.pytorch.calling import Examples, own_threads
-from humboldt.training.pytorch.learner import Learner, own_random, random_state, set_random_state
+from humboldt.training.pytorch.learner import Learner, own_random
+from humboldt.training.pytorch.recording import (
+    MOST_GRAPHS,
+    MOST_STEPS,
+    WARM_UP_STEPS,
+    CannotRecord,
+    CudaRecorder,
+    MemberRandom,
+    Recorder,
+    recorded,
+)
 from humboldt.training.pytorch.steps import learning_rate_factor, loss_of
 
 if TYPE_CHECKING:
     from humboldt.training.pytorch.train import Training
-
-WARM_UP_STEPS = 3  # before a graph is recorded, as PyTorch's documentation asks for
-MOST_GRAPHS = 64  # of a member
-MOST_STEPS = 1_024  # of a call
-
-
-class CannotRecord(Exception):
-    """The steps of a member cannot be recorded as a graph."""
-
-
-class Recorder(Protocol):
-    """Runs and records work of one member."""
-
-    def running(self) -> AbstractContextManager[Any]:
-        """Returns a context in which work is put on the member's stream, after work of the default stream so far."""
-        ...
-
-    def record(self, work: Callable[[], None]) -> Callable[[], None]:
-        """Returns a function that repeats the work. Recording does not do it."""
-        ...
-
-    def wait(self) -> None:
-        """Waits until all work of the member is done."""
-        ...
-
-
-class CudaRecorder:
-    """A stream, and graphs that share their memory, because they are never replayed at the same time."""
-
-    def __init__(self, device: torch.device) -> None:
-        if device.type != "cuda":
-            raise CannotRecord(f"graphs need a CUDA device, and this is {device.type}")
-        self._stream, self._pool = torch.cuda.Stream(device), torch.cuda.graph_pool_handle()
-
-    def running(self) -> AbstractContextManager[Any]:
-        """Returns the stream as a context."""
-        self._stream.wait_stream(torch.cuda.current_stream())
-        return torch.cuda.stream(self._stream)
-
-    def record(self, work: Callable[[], None]) -> Callable[[], None]:
-        """Returns the replay of a CUDA graph."""
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self._pool, stream=self._stream):
-            work()
-        return graph.replay
-
-    def wait(self) -> None:
-        """Waits for the stream."""
-        self._stream.synchronize()
 
 
 def fused_optimiser(recipe: Recipe, parameters: list[nn.Parameter], rate: Tensor) -> torch.optim.Optimizer:
@@ -83,6 +44,7 @@ def fused_optimiser(recipe: Recipe, parameters: list[nn.Parameter], rate: Tensor
             made = torch.optim.Adam(parameters, rate, recipe.betas, **more)
         else:
             made = torch.optim.AdamW(parameters, rate, recipe.betas, weight_decay=recipe.weight_decay, **more)
+        made._warned_capturable_if_run_uncaptured = True  # steps before a record are meant not to be captured
     for parameter in parameters:
         zeros = [torch.zeros_like(parameter) for _ in range(2)]
         if recipe.optimiser != "sgd":
@@ -103,13 +65,12 @@ class Graphed:
         self.parameters = [x for x in self.module.parameters() if x.requires_grad]
         self.rate = torch.zeros((), device=device)
         self.optimiser = fused_optimiser(training.recipe, self.parameters, self.rate)
+        self.random = MemberRandom(device)
         self.place = torch.zeros(1, dtype=torch.int64, device=device)  # of the next step in a call
         self.first = torch.zeros((), dtype=torch.int64, device=device)  # number of the first step of the call
         self.rates = torch.zeros(MOST_STEPS, device=device)
         self.values = torch.zeros(2, MOST_STEPS, device=device)  # losses and accuracies of a call
         self.diverged_at = torch.full((), -1, dtype=torch.int64, device=device)
-        self.random: dict[str, Tensor] = {}
-        self._is_random = False
         self._steps: dict[Any, tuple[Examples, Callable[[], None]]] = {}
 
     def load(self, learner: Learner, first: int, rates: np.ndarray) -> None:
@@ -124,7 +85,7 @@ class Graphed:
         self.place.zero_()
         self.first.fill_(first)
         self.diverged_at.fill_(learner.diverged_at)
-        self.random = learner.random
+        self.random.load(learner.random)
 
     def save(self, learner: Learner) -> None:
         """Copies the state back to the learner."""
@@ -136,49 +97,54 @@ class Graphed:
                 state["step"] = state["step"].cpu()  # where PyTorch's plain optimisers have it
             if state:
                 learner.optimiser.state[other] = state
-        learner.random, learner.diverged_at = self.random, int(self.diverged_at)
+        learner.random, learner.diverged_at = self.random.state(), int(self.diverged_at)
 
     def step(self, batch: Examples) -> None:
         """Does the next step of the call."""
         key = tuple(x.shape for x in batch)
         if key not in self._steps:
             if len(self._steps) == MOST_GRAPHS:
-                raise CannotRecord(f"batches have more than {MOST_GRAPHS} shapes")
+                return self._step(batch)
             inputs = Examples(*(x.clone() for x in batch))
             self._steps[key] = inputs, self._recorded(inputs)
         inputs, replay = self._steps[key]
         for mine, given in zip(inputs, batch, strict=True):
             mine.copy_(given)
-        if self._is_random:
-            set_random_state(self.random)
         replay()
-        if self._is_random:
-            self.random = random_state(self.training.caller.device)
 
     def _recorded(self, inputs: Examples) -> Callable[[], None]:
-        """Records a step. Steps before it, which PyTorch needs, are done as those of a diverged member and undone."""
-        kept = [self.place, self.diverged_at, self.values, *self.module.state_dict().values()]
-        before = [x.clone() for x in kept]
-        self.diverged_at.zero_()
-        set_random_state(self.random)
-        for _ in range(WARM_UP_STEPS):
-            self._step(inputs)
-        after = random_state(self.training.caller.device)
-        self._is_random |= any(not torch.equal(after[kind], self.random[kind]) for kind in after)
-        for x, old in zip(kept, before, strict=True):
-            x.copy_(old)
-        set_random_state(self.random)
-        return self.recorder.record(lambda: self._step(inputs))
+        of_optimiser = [x for state in self.optimiser.state.values() for x in state.values()]
+        changed = [
+            self.place,
+            self.diverged_at,
+            self.values,
+            self.rate,
+            *self.module.parameters(),
+            *self.module.buffers(),
+        ]
+        try:
+            return recorded(
+                self.recorder,
+                lambda: self._step(inputs),
+                [*changed, *of_optimiser],
+                [self.random],
+                warm_up=1 if self._steps else WARM_UP_STEPS,
+            )
+        except Exception as error:
+            if isinstance(error, CannotRecord) or is_out_of_memory(error):
+                raise
+            raise CannotRecord(str(error)) from error
 
     def _step(self, batch: Examples) -> None:
         recipe, member, clip = self.training.recipe, self.member, self.training.recipe.gradient_clip
-        loss, accuracy = loss_of(self.training.caller, self.module, recipe, batch)
-        whole = loss
-        if member.l1:
-            whole = whole + member.l1 * torch.stack([x.abs().sum() for x in self.parameters]).sum()
-        if member.l2:
-            whole = whole + member.l2 * torch.stack([(x**2).sum() for x in self.parameters]).sum()
-        gradients = torch.autograd.grad(whole, self.parameters, allow_unused=True)
+        with self.random.active():
+            loss, accuracy = loss_of(self.training.caller, self.module, recipe, batch)
+            whole = loss
+            if member.l1:
+                whole = whole + member.l1 * torch.stack([x.abs().sum() for x in self.parameters]).sum()
+            if member.l2:
+                whole = whole + member.l2 * torch.stack([(x**2).sum() for x in self.parameters]).sum()
+            gradients = torch.autograd.grad(whole, self.parameters, allow_unused=True)
         if any(gradient is None for gradient in gradients):
             raise CannotRecord("some parameters have no gradient")
         with torch.no_grad():

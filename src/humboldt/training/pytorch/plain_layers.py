@@ -6,6 +6,7 @@ a user's module need not be changed. Results are the same up to rounding.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -56,12 +57,19 @@ Drop = Callable[[Tensor], Tensor]
 
 
 def recurrent_layers(
-    cell: Cell, parts: Sequence[Tensor], initial: State, weights: Sequence[Tensor], options: tuple[Any, ...], drop: Drop
+    cell: Cell,
+    parts: Sequence[Tensor],
+    initial: State,
+    weights: Sequence[Tensor],
+    options: tuple[Any, ...],
+    drop: Drop,
+    is_real: Sequence[Tensor] | None = None,
 ) -> tuple[list[Tensor], State]:
     """Reads a batch with all layers and directions of a recurrent module.
 
     `parts` are the inputs of every time step, shape `(rows, size)`; later ones may have fewer rows, as in a packed
-    sequence. Returns the outputs of every time step and the last states, shape `(layers, batch, size)`.
+    sequence. With `is_real`, shape `(rows, 1)` for every time step, they all have the same rows, and where it is false
+    a state stays as it is. Returns the outputs of every time step and the last states, shape `(layers, batch, size)`.
     """
     has_biases, num_layers, dropout, train, is_bidirectional = options
     directions, each = 1 + is_bidirectional, 4 if has_biases else 2
@@ -74,7 +82,7 @@ def recurrent_layers(
             number = layer * directions + direction
             own = weights[each * number : each * (number + 1)]
             begin = tuple(state[number] for state in initial)
-            read, end = _read(cell, parts, begin, own, is_backward=direction == 1)
+            read, end = _read(cell, parts, begin, own, is_backward=direction == 1, is_real=is_real)
             outputs.append(read)
             last.append(end)
         parts = [torch.cat(both, -1) for both in zip(*outputs, strict=True)] if directions == 2 else outputs[0]
@@ -85,28 +93,44 @@ def recurrent_layers(
 
 
 def _read(
-    cell: Cell, parts: Sequence[Tensor], begin: State, weights: Sequence[Tensor], *, is_backward: bool
+    cell: Cell,
+    parts: Sequence[Tensor],
+    begin: State,
+    weights: Sequence[Tensor],
+    *,
+    is_backward: bool,
+    is_real: Sequence[Tensor] | None,
 ) -> tuple[list[Tensor], State]:
     """Reads a batch with one layer in one direction; returns its outputs and the last state of every row."""
-    of_input, of_state, *biases = weights
+    of_input, of_state, *biases = _in_precision(weights)
     b_input, b_state = biases or (None, None)
     rows = [len(part) for part in parts]
     gates = F.linear(torch.cat(list(parts)), of_input, b_input).split(rows)  # of all time steps at once
     outputs: list[Tensor] = []
     ended: list[State] = []  # of rows that are shorter than others, the shortest first
     state = tuple(x[: rows[-1 if is_backward else 0]] for x in begin)
-    for x, count in zip(gates[::-1], rows[::-1], strict=True) if is_backward else zip(gates, rows, strict=True):
+    for place in range(len(rows))[:: -1 if is_backward else 1]:
+        x, count = gates[place], rows[place]
         now = len(state[0])
         if count > now:
             state = tuple(torch.cat([old, new[now:count]]) for old, new in zip(state, begin, strict=True))
         elif count < now:
             ended.append(tuple(old[count:] for old in state))
             state = tuple(old[:count] for old in state)
-        state = cell(x, F.linear(state[0], of_state, b_state), state)
+        after = cell(x, F.linear(state[0], of_state, b_state), state)
+        if is_real is not None:
+            after = tuple(torch.where(is_real[place], new, old) for new, old in zip(after, state, strict=True))
+        state = after
         outputs.append(state[0])
     if ended:
         state = tuple(torch.cat(list(pieces)) for pieces in zip(state, *ended[::-1], strict=True))
     return outputs[::-1] if is_backward else outputs, state
+
+
+def _in_precision(weights: Sequence[Tensor]) -> Sequence[Tensor]:
+    """Returns weights in the precision of autocast, which would convert them again in every time step."""
+    kind = weights[0].device.type
+    return [x.to(torch.get_autocast_dtype(kind)) for x in weights] if torch.is_autocast_enabled(kind) else weights
 
 
 def pack(padded: Tensor, lengths: Tensor, batch_first: bool) -> tuple[Tensor, Tensor]:
@@ -180,12 +204,17 @@ class Observed(TorchFunctionMode):
 class PlainLayers(TorchFunctionMode):
     """Replaces recurrent layers, packed sequences and dropout by plain operations while it is active.
 
-    `masks` are those of all calls of dropout, in order, with the scale of what is kept.
+    `masks` are those of all calls of dropout, in order, with the scale of what is kept. With `is_static`, no number is
+    read from the device: a packed sequence keeps its padding and the lengths of its rows, which stay on the device. And
+    a tensor that is read step by step, as `x[:, step]`, is cut once: the gradient of each step alone would be as large
+    as the whole.
     """
 
-    def __init__(self, masks: Sequence[Tensor]) -> None:
+    def __init__(self, masks: Sequence[Tensor], *, is_static: bool = False) -> None:
         super().__init__()
         self._masks = iter(masks)
+        self._indexed: dict[tuple[int, int], _Indexed] = {}
+        self._lengths: list[tuple[Tensor, Tensor]] = []  # sizes of static packed sequences, and lengths of their rows
         self._forms: dict[Any, Callable[..., Any]] = {
             **{name: partial(self._recurrent, cell) for name, cell in _LAYERS.items()},
             **{name: partial(_cell, cell) for name, cell in _CELLS.items()},
@@ -194,6 +223,13 @@ class PlainLayers(TorchFunctionMode):
             _VF._pack_padded_sequence: pack,
             _VF._pad_packed_sequence: unpack,
         }
+        if is_static:
+            self._forms[_VF._pack_padded_sequence] = self._pack
+            self._forms[_VF._pad_packed_sequence] = self._unpack
+            self._forms[torch.Tensor.cpu] = lambda x, *_, **__: x
+            self._forms[torch.Tensor.to] = _to_if_not_cpu
+            self._forms[torch.Tensor.__getitem__] = self._item
+            self._forms[F.scaled_dot_product_attention] = _attention
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -206,14 +242,55 @@ class PlainLayers(TorchFunctionMode):
         is_packed = not isinstance(more[2], bool)
         if is_packed:
             batch_sizes, initial, weights, *options = more
-            parts, axis = x.split(batch_sizes.tolist()), 0
+            parts, axis, is_real = x.split(batch_sizes.tolist()), 0, self._is_real(batch_sizes)
         else:
             initial, weights, *options, batch_first = more
             axis = 1 if batch_first else 0
-            parts = x.unbind(axis)
+            parts, is_real = x.unbind(axis), None
         begin = (initial,) if isinstance(initial, Tensor) else tuple(initial)
-        outputs, last = recurrent_layers(cell, parts, begin, weights, tuple(options), self._drop)
+        outputs, last = recurrent_layers(cell, parts, begin, weights, tuple(options), self._drop, is_real)
         return (torch.cat(outputs) if is_packed else torch.stack(outputs, axis), *last)
+
+    def _pack(self, padded: Tensor, lengths: Tensor, batch_first: bool) -> tuple[Tensor, Tensor]:
+        """Returns a padded batch as a packed one in which every time step has all rows."""
+        steps = padded.transpose(0, 1) if batch_first else padded
+        sizes = torch.full((steps.shape[0],), steps.shape[1])
+        self._lengths.append((sizes, lengths))
+        return steps.flatten(0, 1), sizes
+
+    def _unpack(
+        self, data: Tensor, batch_sizes: Tensor, batch_first: bool, padding: float, total_length: int
+    ) -> tuple[Tensor, Tensor]:
+        """Returns a batch of `_pack` as a padded one, and its lengths."""
+        is_real = self._is_real(batch_sizes)
+        if is_real is None:
+            return unpack(data, batch_sizes, batch_first, padding, total_length)
+        padded = torch.where(torch.stack(is_real), data.unflatten(0, (len(is_real), -1)), padding)
+        if total_length > len(is_real):
+            padded = F.pad(padded, (0, 0, 0, 0, 0, total_length - len(is_real)), value=padding)
+        lengths = next(lengths for sizes, lengths in self._lengths if sizes is batch_sizes)
+        return padded.transpose(0, 1) if batch_first else padded, lengths
+
+    def _is_real(self, batch_sizes: Tensor) -> list[Tensor] | None:
+        """Returns which rows of a batch of `_pack` have a symbol in every time step; `None` for other sequences."""
+        lengths = next((lengths for sizes, lengths in self._lengths if sizes is batch_sizes), None)
+        return None if lengths is None else [(lengths > step)[:, None] for step in range(len(batch_sizes))]
+
+    def _item(self, x: Tensor, index: Any) -> Tensor:
+        """Is `x[index]`; the second step that is read along an axis cuts the tensor into all its steps."""
+        axis = _axis_of_step(index)
+        if axis is None or axis >= x.ndim or x.ndim < 2 or not x.is_floating_point():
+            return x[index]
+        step = index[axis] if isinstance(index, tuple) else index
+        known = self._indexed.get((id(x), axis))
+        if known is None or known.version != x._version:
+            self._indexed[id(x), axis] = _Indexed(x, x._version, step)
+            return x[index]
+        if known.step == step and not known.parts:
+            return x[index]
+        if not known.parts:
+            known.parts.extend(x.unbind(axis))
+        return known.parts[step]
 
     def _dropout(self, x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
         if not training or p == 0:
@@ -228,6 +305,56 @@ class PlainLayers(TorchFunctionMode):
         if mask is None or mask.numel() != x.numel():
             raise CannotReplace("dropout is applied in another way than in an earlier call with the same batch")
         return mask.reshape(x.shape)
+
+
+@dataclass
+class _Indexed:
+    """A tensor that was read at one step, and its parts at all steps once there is a second one."""
+
+    whole: Tensor  # kept, so that no other tensor gets its id
+    version: int
+    step: int
+    parts: list[Tensor] = field(default_factory=list)
+
+
+def _axis_of_step(index: Any) -> int | None:
+    """Returns the axis along which an index takes one step and everything of all other axes; `None` if it does not."""
+    parts = index if isinstance(index, tuple) else (index,)
+    steps = [axis for axis, part in enumerate(parts) if type(part) is int]
+    others = [part for part in parts if type(part) is not int]
+    if len(steps) != 1 or any(type(part) is not slice or part != slice(None) for part in others):
+        return None
+    return steps[0]
+
+
+def _attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """Is `F.scaled_dot_product_attention`, by the kernel with a batching rule that keeps no scores. PyTorch's choice of
+    a kernel does not see that a gradient will be needed."""
+    is_plain = attn_mask is None and not dropout_p and not enable_gqa and query.ndim == 4
+    sizes = {x.shape[-1] for x in (query, key, value)}
+    if not is_plain or query.device.type != "cuda" or len(sizes) > 1 or query.shape[-1] % 8:
+        more: dict[str, Any] = {"scale": scale, "enable_gqa": enable_gqa}
+        return F.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, **more)
+    parts = _in_precision([query, key, value])
+    return torch.ops.aten._scaled_dot_product_efficient_attention(
+        *parts, None, True, dropout_p=0.0, is_causal=is_causal, scale=scale
+    )[0]
+
+
+def _to_if_not_cpu(x: Tensor, *args: Any, **named: Any) -> Tensor:
+    """Is `Tensor.to`, which does not leave the device."""
+    target = named.get("device", args[0] if args else None)
+    is_cpu = isinstance(target, str | torch.device) and torch.device(target).type == "cpu"
+    return x if is_cpu and len(args) + len(named) == 1 else x.to(*args, **named)
 
 
 def _cell(cell: Cell, x: Tensor, state: Any, w_ih: Tensor, w_hh: Tensor, *biases: Tensor | None) -> Any:

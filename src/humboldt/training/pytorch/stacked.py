@@ -5,8 +5,9 @@ own learning rate, penalties and clipping. Nothing is read from the device befor
 whose loss or gradient is not finite is frozen; no operation mixes rows, so no member's result depends on the others.
 """
 
+import gc
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,23 @@ from torch import Tensor, nn
 from torch.func import functional_call, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from humboldt.errors import is_out_of_memory
 from humboldt.languages import Batch
 from humboldt.training.base import Recipe
 from humboldt.training.pytorch.calling import Examples, own_threads
-from humboldt.training.pytorch.learner import Learner, own_random, random_state, set_random_state
+from humboldt.training.pytorch.learner import Learner, own_random
 from humboldt.training.pytorch.plain_layers import Dropped, Observed, PlainLayers
+from humboldt.training.pytorch.recording import (
+    MOST_GRAPHS,
+    MOST_STEPS,
+    WARM_UP_STEPS,
+    CannotRecord,
+    CudaRecorder,
+    Direct,
+    MemberRandom,
+    Recorder,
+    recorded,
+)
 from humboldt.training.pytorch.steps import learning_rate_factor, loss_of
 
 if TYPE_CHECKING:
@@ -41,7 +54,18 @@ class Functional:
         self.module, self.tensors, self.forward = module, tensors, module.forward
 
     def __call__(self, *args: Any, **named: Any) -> Any:
-        return functional_call(self.module, self.tensors, args, named)
+        layers = [vars(part) for part in self.module.modules() if isinstance(part, nn.RNNBase)]
+        for attributes in layers:  # on a GPU, a layer would move weights that it does not know to one place
+            attributes["flatten_parameters"] = _do_nothing
+        try:
+            return functional_call(self.module, self.tensors, args, named)
+        finally:
+            for attributes in layers:
+                del attributes["flatten_parameters"]
+
+
+def _do_nothing() -> None:
+    pass
 
 
 @contextmanager
@@ -67,6 +91,13 @@ class Rows:
         self.matrix = torch.stack([flat(own.values()) for own in parameters])
         self.views = [x.requires_grad_() for x in self._split(self.matrix, (count,))]
         self.constants = _stacked([_constants(module) for module in modules])
+
+    def load(self, modules: Sequence[nn.Module]) -> None:
+        """Reads the weights of the modules again, into the same places."""
+        parameters = [dict(module.named_parameters()) for module in modules]
+        self.matrix.copy_(torch.stack([flat(own[name] for name in self.names) for own in parameters]))
+        for name, x in _stacked([_constants(module) for module in modules]).items():
+            self.constants[name].copy_(x)
 
     def row(self, matrix: Tensor, member: int) -> list[Tensor]:
         """Returns one row of a matrix, in the shapes of the parameters."""
@@ -96,20 +127,51 @@ def _stacked(tensors: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
 
 
 class Stack:
-    """All members of one training. Learners keep the state between two calls of `advance`."""
+    """All members of one training, or the given ones. Learners keep the state between two calls of `advance`.
 
-    def __init__(self, training: "Training") -> None:
+    On a GPU, a step is recorded for each shape of batch, if the module allows it; see `recording`.
+    """
+
+    def __init__(
+        self, training: "Training", recorder: Recorder | None = None, *, numbers: Sequence[int] | None = None
+    ) -> None:
         if training.compiled:
             raise CannotStack("modules are compiled one by one (`compile=true`)")
         self.training, self.caller, self.recipe = training, training.caller, training.recipe
-        self.module, self._tried = (training.fresh(training.members[0]).module.train() for _ in range(2))
-        self._dropped: dict[Any, list[Dropped]] = {}  # the calls of dropout for batches of some shapes
-        members, device = training.members, training.caller.device
+        self.numbers = list(range(len(training.members)) if numbers is None else numbers)
+        self.members = [training.members[number] for number in self.numbers]
+        self.module, self._tried = (training.fresh(self.members[0]).module.train() for _ in range(2))
+        device = training.caller.device
+        self.recorder = recorder or recorder_of(device)
+        self.not_recorded: str | None = None  # why steps are not recorded, after an attempt
         self._l1, self._l2 = (
-            torch.tensor([getattr(member, name) for member in members], dtype=torch.float32, device=device)[:, None]
+            torch.tensor([getattr(member, name) for member in self.members], dtype=torch.float32, device=device)[
+                :, None
+            ]
             for name in ("l1", "l2")
         )
-        self._is_penalised = any(member.l1 or member.l2 for member in members)
+        self._is_penalised = any(member.l1 or member.l2 for member in self.members)
+        self._forget()
+
+    def halves(self) -> list["Stack"]:
+        """Returns two programs for half of the members each, for a device whose memory is too small for all. They share
+        the memory of what they record, since they take turns."""
+        recorder = Direct() if isinstance(self.recorder, Direct) else recorder_of(self.caller.device)
+        middle = (len(self.numbers) + 1) // 2
+        parts = self.numbers[:middle], self.numbers[middle:]
+        return [Stack(self.training, recorder, numbers=part) for part in parts]
+
+    def free(self) -> None:
+        """Frees the memory of its state and of what is recorded."""
+        self._forget()
+        gc.collect()
+        if self.caller.device.type == "cuda":
+            torch.cuda.empty_cache()
+
+    def _forget(self) -> None:
+        self._state: _State | None = None
+        self._dropped: dict[Any, list[Dropped]] = {}  # the calls of dropout for batches of some shapes
+        self._steps: dict[Any, tuple[Examples, Callable[[], None]]] = {}
 
     def advance(self, learners: Sequence[Learner], first: int, data: Sequence[Batch], rates: np.ndarray) -> np.ndarray:
         """Does consecutive steps of all learners; returns losses and accuracies, shape `(2, member, step)`.
@@ -117,28 +179,33 @@ class Stack:
         `rates` are factors on the learning rates. Values of members after they diverged are not a number. If it
         raises an exception, the learners are unchanged.
         """
-        device = self.caller.device
         if all(learner.diverged_at >= 0 for learner in learners):
             return np.empty((2, len(learners), 0))
+        if len(data) > MOST_STEPS:
+            raise CannotStack(f"a call has more than {MOST_STEPS} steps")
+        try:
+            return self._advance(learners, first, data, rates)
+        except CannotRecord as error:
+            self.recorder, self.not_recorded = Direct(), str(error)
+            self._forget()
+            return self._advance(learners, first, data, rates)
+
+    def _advance(self, learners: Sequence[Learner], first: int, data: Sequence[Batch], rates: np.ndarray) -> np.ndarray:
+        device, recorder = self.caller.device, self.recorder
         with own_random(device), own_threads(device), batched():
-            rows = Rows([learner.module for learner in learners])
-            optimiser = StackedOptimiser(self.recipe, rows, learners)
-            random = [learner.random for learner in learners]
-            diverged_at = torch.tensor([learner.diverged_at for learner in learners], device=device)
-            table = torch.from_numpy(self._rates(first, len(data), rates).astype(np.float32)).to(device)
-            ready: dict[int, Examples] = {}  # a batch may be used often
-            values = []
-            for step, batch in enumerate(data, first):
+            if self._state is None:
+                self._state = _State(self.recipe, learners, device)
+            state = self._state
+            state.load(learners, first, self._rates(first, len(data), rates))
+            ready: dict[int, Examples] = {}  # a batch may be used often; a stream reads it until the end of the call
+            for batch in data:
                 if id(batch) not in ready:
                     ready[id(batch)] = self._examples(batch)
-                loss, accuracy, gradient = self._gradient(rows, ready[id(batch)], random, diverged_at < 0)
-                norm = gradient.norm(dim=1)
-                is_new = ~(loss.isfinite() & norm.isfinite()) & (diverged_at < 0)
-                diverged_at = torch.where(is_new, step, diverged_at)
-                optimiser.step(gradient, norm, table[step - first], diverged_at < 0)
-                values.append(torch.stack([loss, accuracy]))
-            losses = torch.stack(values, -1).cpu().double().numpy()  # waits for the device, once
-        done = diverged_at.tolist()
+                with recorder.running():
+                    self._do(ready[id(batch)])
+            recorder.wait()
+            losses = state.values[:, :, : len(data)].cpu().double().numpy()  # waits for the device, once
+        done = state.diverged_at.tolist()
         for number, (learner, end) in enumerate(zip(learners, done, strict=True)):
             if learner.diverged_at >= 0:
                 losses[:, number] = np.nan
@@ -146,36 +213,80 @@ class Stack:
             if end >= 0:
                 losses[:, number, end - first + 1 :] = np.nan
             steps = len(data) if end < 0 else end - first
-            self._take_over(learner, number, rows, optimiser, steps)
-            learner.random, learner.diverged_at = random[number], end
+            self._take_over(learner, number, state, steps)
+            learner.random, learner.diverged_at = state.randoms[number].state(), end
         return losses
+
+    def _do(self, batch: Examples) -> None:
+        """Does the next step of the call, from a record if there is one."""
+        assert self._state is not None
+        key = tuple(x.shape for x in batch)
+        if key not in self._dropped:
+            self._dropped[key] = self._observed(batch)
+        if key not in self._steps:
+            if len(self._steps) == MOST_GRAPHS:
+                return self._step(batch, self._dropped[key])
+            inputs = Examples(*(x.clone() for x in batch))
+            self._steps[key] = inputs, self._recorded(inputs, self._dropped[key])
+        inputs, replay = self._steps[key]
+        for mine, given in zip(inputs, batch, strict=True):
+            mine.copy_(given)
+        replay()
+
+    def _recorded(self, inputs: Examples, dropped: Sequence[Dropped]) -> Callable[[], None]:
+        state = self._state
+        assert state is not None
+        try:
+            return recorded(
+                self.recorder,
+                lambda: self._step(inputs, dropped),
+                state.tensors(),
+                state.randoms if dropped else [],
+                warm_up=1 if self._steps else WARM_UP_STEPS,
+            )
+        except Exception as error:
+            if isinstance(self.recorder, Direct) or is_out_of_memory(error):
+                raise
+            raise CannotRecord(str(error)) from error
+
+    def _step(self, batch: Examples, dropped: Sequence[Dropped]) -> None:
+        """Does one step of all members, with changes at fixed places only."""
+        state = self._state
+        assert state is not None
+        loss, accuracy, gradient = self._gradient(state, batch, self._masks(dropped, state.randoms))
+        with torch.no_grad():
+            norm = gradient.norm(dim=1)
+            is_new = ~(loss.isfinite() & norm.isfinite()) & (state.diverged_at < 0)
+            state.diverged_at.copy_(torch.where(is_new, state.first + state.place[0], state.diverged_at))
+            rates, corrections = (table.index_select(0, state.place)[0] for table in (state.rates, state.corrections))
+            state.optimiser.step(gradient, norm, rates, corrections, state.diverged_at < 0)
+            state.values.index_copy_(2, state.place, torch.stack([loss, accuracy])[:, :, None])
+            state.place.add_(1)
 
     def _rates(self, first: int, steps: int, rates: np.ndarray) -> np.ndarray:
         """Returns the learning rate of every step and member."""
-        own = np.array([member.learning_rate for member in self.training.members]) * rates
+        own = np.array([member.learning_rate for member in self.members]) * rates
         numbers = map(self.recipe.step_of_schedule, range(first, first + steps))
         return np.array([[learning_rate_factor(self.recipe.schedule, number)] for number in numbers]) * own
 
     def _examples(self, batch: Batch) -> Examples:
-        return Examples(*(self.caller.tensor(getattr(batch, name)) for name in Examples._fields))
+        arrays = (getattr(batch, name) for name in Examples._fields)
+        if self.training.problem.has_own_examples:
+            arrays = (array[self.numbers] for array in arrays)
+        return Examples(*map(self.caller.tensor, arrays))
 
-    def _gradient(
-        self, rows: Rows, batch: Examples, random: list[dict[str, Tensor]], is_alive: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns loss and accuracy of every member, and the gradients as a matrix. Updates buffers and `random`."""
-        key = batch.tokens.shape, batch.targets.shape
-        if key not in self._dropped:
-            self._dropped[key] = self._observed(batch)
+    def _gradient(self, state: "_State", batch: Examples, masks: list[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+        """Returns loss and accuracy of every member, and the gradients as a matrix. Updates buffers."""
+        rows, is_alive = state.rows, state.diverged_at < 0
         before = {name: x.clone() for name, x in rows.constants.items()}  # modules change buffers in place
-        loss, accuracy, constants = self._losses(rows, batch, self._masks(self._dropped[key], random))
+        loss, accuracy, constants = self._losses(rows, batch, masks)
         found = torch.autograd.grad(loss.sum(), rows.views, allow_unused=True)
         missing = [name for name, gradient in zip(rows.names, found, strict=True) if gradient is None]
         if missing:
             raise CannotStack(f"{missing[0]} has no gradient")
-        rows.constants = {
-            name: torch.where(is_alive.view(-1, *[1] * (x.ndim - 1)), x.detach(), before[name])
-            for name, x in constants.items()
-        }
+        for name, x in constants.items():
+            kept = torch.where(is_alive.view(-1, *[1] * (x.ndim - 1)), x.detach(), before[name])
+            rows.constants[name].copy_(kept)
         gradient = torch.cat([x.reshape(len(x), -1) for x in found], 1)
         if self._is_penalised:
             gradient = gradient + self._l1 * rows.matrix.sign() + 2 * self._l2 * rows.matrix
@@ -188,7 +299,7 @@ class Stack:
             weights: list[Tensor], constants: dict[str, Tensor], batch: Examples, masks: list[Tensor]
         ) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
             module: Any = Functional(self.module, {**dict(zip(rows.names, weights, strict=True)), **constants})
-            with PlainLayers(masks):
+            with PlainLayers(masks, is_static=self.recorder.is_static):
                 loss, accuracy = loss_of(self.caller, module, self.recipe, batch)
             return loss, accuracy, {name: module.tensors[name] for name in constants}
 
@@ -204,32 +315,71 @@ class Stack:
             loss_of(self.caller, self._tried, self.recipe, own)
         return observed.dropped
 
-    def _masks(self, dropped: Sequence[Dropped], random: list[dict[str, Tensor]]) -> list[Tensor]:
+    def _masks(self, dropped: Sequence[Dropped], randoms: Sequence[MemberRandom]) -> list[Tensor]:
         """Returns the masks of all calls of dropout, drawn for each member as its own module would draw them."""
         if not dropped:
             return []
         drawn = []
-        for number, state in enumerate(random):
-            set_random_state(state)
-            drawn.append([call.mask(self.caller.device) for call in dropped])
-            random[number] = random_state(self.caller.device)
+        for random in randoms:
+            with random.active():
+                drawn.append([call.mask(self.caller.device) for call in dropped])
         return [torch.stack(masks) for masks in zip(*drawn, strict=True)]
 
-    def _take_over(self, learner: Learner, number: int, rows: Rows, optimiser: "StackedOptimiser", steps: int) -> None:
+    def _take_over(self, learner: Learner, number: int, state: "_State", steps: int) -> None:
         """Copies one row back to its learner."""
+        rows, optimiser = state.rows, state.optimiser
         own = dict(learner.module.named_parameters())
         moments = {name: rows.row(matrix, number) for name, matrix in optimiser.moments.items()}
         with torch.no_grad():
             for place, (name, x) in enumerate(zip(rows.names, rows.row(rows.matrix, number), strict=True)):
                 own[name].copy_(x)
                 if moments:
-                    state = {kind: parts[place].clone() for kind, parts in moments.items()}
+                    kept = {kind: parts[place].clone() for kind, parts in moments.items()}
                     counted = {} if self.recipe.optimiser == "sgd" else {"step": optimiser.count(number, steps)}
-                    learner.optimiser.state[own[name]] = {**counted, **state}
+                    learner.optimiser.state[own[name]] = {**counted, **kept}
             buffers = dict(learner.module.named_buffers())
             for name, x in rows.constants.items():
                 if name in buffers:
                     buffers[name].copy_(x[number])
+
+
+def recorder_of(device: torch.device) -> Recorder:
+    """Returns the recorder of steps on a device."""
+    return CudaRecorder(device) if device.type == "cuda" else Direct()
+
+
+class _State:
+    """All that a step reads and changes, at fixed places on the device."""
+
+    def __init__(self, recipe: Recipe, learners: Sequence[Learner], device: torch.device) -> None:
+        count = len(learners)
+        self.rows = Rows([learner.module for learner in learners])
+        self.optimiser = StackedOptimiser(recipe, self.rows, learners)
+        self.randoms = [MemberRandom(device) for _ in learners]
+        self.diverged_at = torch.full((count,), -1, dtype=torch.int64, device=device)
+        self.place = torch.zeros(1, dtype=torch.int64, device=device)  # of the next step in a call
+        self.first = torch.zeros((), dtype=torch.int64, device=device)  # number of the first step of the call
+        self.rates = torch.zeros(MOST_STEPS, count, device=device)
+        self.corrections = torch.ones(MOST_STEPS, 2, device=device)
+        self.values = torch.zeros(2, count, MOST_STEPS, device=device)  # losses and accuracies of a call
+
+    def tensors(self) -> list[Tensor]:
+        """Returns the tensors that a step changes."""
+        kept = [self.rows.matrix, *self.rows.constants.values(), *self.optimiser.moments.values()]
+        return [*kept, self.diverged_at, self.place, self.values]
+
+    def load(self, learners: Sequence[Learner], first: int, rates: np.ndarray) -> None:
+        """Reads the state of all learners. `rates` has the learning rate of every step and member."""
+        self.rows.load([learner.module for learner in learners])
+        self.optimiser.load(learners)
+        for random, learner in zip(self.randoms, learners, strict=True):
+            random.load(learner.random)
+        steps = len(rates)
+        self.diverged_at.copy_(torch.tensor([learner.diverged_at for learner in learners]))
+        self.place.zero_()
+        self.first.fill_(first)
+        self.rates[:steps].copy_(torch.from_numpy(rates.astype(np.float32)))
+        self.corrections[:steps].copy_(torch.from_numpy(self.optimiser.corrections(steps).astype(np.float32)))
 
 
 class StackedOptimiser:
@@ -239,17 +389,28 @@ class StackedOptimiser:
         self.recipe, self.matrix = recipe, rows.matrix
         kinds = () if recipe.optimiser == "sgd" and not recipe.momentum else MOMENTS[recipe.optimiser]
         self.moments = {kind: torch.stack([_moment(learner, kind) for learner in learners]) for kind in kinds}
+        self._counts: list[int] = []
+
+    def load(self, learners: Sequence[Learner]) -> None:
+        """Reads the moments and numbers of steps of all learners."""
+        for kind, matrix in self.moments.items():
+            matrix.copy_(torch.stack([_moment(learner, kind) for learner in learners]))
         self._counts = [_count(learner) for learner in learners]
         alive = {count for count, x in zip(self._counts, learners, strict=True) if x.diverged_at < 0}
         if len(alive) > 1:
             raise CannotStack("members have done different numbers of steps")
-        self.done = max(alive, default=0)
+        self._done = max(alive, default=0)
+
+    def corrections(self, steps: int) -> np.ndarray:
+        """Returns the divisors of both moments of Adam in the next steps, shape `(steps, 2)`."""
+        counts = np.arange(self._done + 1, self._done + steps + 1)[:, None]
+        return 1 - np.array(self.recipe.betas)[None] ** counts
 
     def count(self, member: int, steps: int) -> Tensor:
         """Returns the number of steps of a member, as PyTorch's optimisers count them."""
         return torch.tensor(float(self._counts[member] + steps))
 
-    def step(self, gradient: Tensor, norm: Tensor, rates: Tensor, is_alive: Tensor) -> None:
+    def step(self, gradient: Tensor, norm: Tensor, rates: Tensor, corrections: Tensor, is_alive: Tensor) -> None:
         """Does one step of the rows that are alive; `norm` is that of each row of `gradient`. The weights of the others
         stay as they are: their gradient and rate are 0."""
         recipe, matrix, clip = self.recipe, self.matrix, self.recipe.gradient_clip
@@ -257,7 +418,6 @@ class StackedOptimiser:
             gradient = gradient * torch.where(norm >= clip, clip / norm, 1.0)[:, None]
         gradient = torch.where(is_alive[:, None], gradient, 0.0)
         rate = torch.where(is_alive, rates, 0.0)[:, None]
-        self.done += 1
         if recipe.optimiser == "sgd":
             matrix.sub_(rate * self._with_momentum(gradient))
             return
@@ -266,8 +426,7 @@ class StackedOptimiser:
         mean, square = self.moments["exp_avg"], self.moments["exp_avg_sq"]
         mean.lerp_(gradient, 1 - recipe.betas[0])
         square.mul_(recipe.betas[1]).addcmul_(gradient, gradient, value=1 - recipe.betas[1])
-        corrections = [1 - beta**self.done for beta in recipe.betas]
-        divisor = (square.sqrt() / corrections[1] ** 0.5).add_(EPSILON)
+        divisor = (square.sqrt() / corrections[1].sqrt()).add_(EPSILON)
         matrix.sub_(rate / corrections[0] * (mean / divisor))
 
     def _with_momentum(self, gradient: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn.parameter import UninitializedParameter
 
 from humboldt.core.events import AbstractSink, Warned
-from humboldt.errors import RunError
+from humboldt.errors import RunError, is_out_of_memory
 from humboldt.languages import Batch
 from humboldt.storage.checkpoints import Checkpoints
 from humboldt.training.base import MemberRecipe, Milestone, Recipe, Road
@@ -24,7 +24,8 @@ from humboldt.training.loop import MEMBERS, AbstractStepper, Loop, Losses, Weigh
 from humboldt.training.pytorch.calling import Caller, Examples, own_threads
 from humboldt.training.pytorch.learner import Learner, own_random, random_state, set_random_state
 from humboldt.training.pytorch.parallel import Task, WorkerLost, Workers, differs, num_workers
-from humboldt.training.pytorch.roads import ROAD, TOGETHER, choose, program_of, refusal, saved_road
+from humboldt.training.pytorch.roads import ROAD, TOGETHER, Program, choose, program_of, refusal, saved_road
+from humboldt.training.pytorch.stacked import Stack
 from humboldt.training.pytorch.steps import batch_loss, learning_rate_factor, optimiser_for, train_step
 from humboldt.training.spans import SPAN_STEPS, Call, History
 
@@ -298,29 +299,62 @@ class ModuleStepper(Members):
 
 
 class Together(Members):
-    """All members are one group, and do their steps at once by a `program`: stacked, or as CUDA graphs.
+    """All members are one group, and do their steps at once by a program: stacked, or as CUDA graphs.
 
-    If the program fails, the learners are as before the call: members are then trained in turn, and a sentence says so.
+    If a program fails, its learners are as before the call: members are then trained in turn, and a sentence says so.
+    If stacked members do not fit into memory, they are stacked in halves.
     """
 
     def __init__(self, training: Training, sink: AbstractSink, road: Road, call_steps: int) -> None:
         super().__init__(training, sink)
         self.group_size, self.call_steps = self.num_members, call_steps
         self.road: Road = road
-        self._program = program_of(road, training)
+        self.programs: list[tuple[list[int], Program | None]] = [
+            (list(range(self.num_members)), program_of(road, training))
+        ]
 
     def advance(self, call: Call, data: list[Batch], rates: np.ndarray) -> Losses:
-        if self._program is not None:
-            try:
-                return Losses(*self._program.advance(self.learners, call.first, data, rates))
-            except Exception as error:
-                self.sink.send(Warned(refusal(self.training, self.road, error, "in_turn")))
-                self._program, self.road = None, "in_turn"
         losses = np.full((2, self.num_members, len(data)), np.nan)
-        for number in range(self.num_members):
-            own = self.in_turn(number, call.first, data, float(rates[number]))
-            losses[:, number, : own.shape[1]] = own
+        left, done = self.programs, []
+        while left:
+            (numbers, program), *left = left
+            try:
+                own = self._advanced(numbers, program, call, data, rates)
+            except Exception as error:
+                if program is None:
+                    raise
+                left = [*self._instead(numbers, program, error), *left]
+                continue
+            losses[:, numbers, : own.shape[-1]] = own
+            done.append((numbers, program))
+        self.programs = done
         return Losses(*losses)
+
+    def _advanced(
+        self, numbers: list[int], program: Program | None, call: Call, data: list[Batch], rates: np.ndarray
+    ) -> np.ndarray:
+        if program is not None:
+            return program.advance([self.learners[number] for number in numbers], call.first, data, rates[numbers])
+        losses = np.full((2, len(numbers), len(data)), np.nan)
+        for place, number in enumerate(numbers):
+            own = self.in_turn(number, call.first, data, float(rates[number]))
+            losses[:, place, : own.shape[1]] = own
+        return losses
+
+    def _instead(
+        self, numbers: list[int], program: Program, error: Exception
+    ) -> list[tuple[list[int], Program | None]]:
+        """Returns what trains members whose program has failed, and says so."""
+        name = self.training.caller.name
+        if isinstance(program, Stack) and is_out_of_memory(error) and len(numbers) > 1:
+            said = f"{name}: {len(numbers)} members stacked as one module need more memory than there is."
+            self.sink.send(Warned(f"{said} They are stacked in two halves."))
+            error.__traceback__ = None  # it holds tensors
+            program.free()
+            return [(half.numbers, half) for half in program.halves()]
+        self.sink.send(Warned(refusal(self.training, self.road, error, "in_turn")))
+        self.road = "in_turn"
+        return [(numbers, None)]
 
     def restart(self, group: int) -> None:
         del group

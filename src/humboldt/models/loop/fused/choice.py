@@ -1,0 +1,100 @@
+"""Chooses between the kernels and the scan."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from humboldt.models.cells.base import AbstractCell
+from humboldt.models.loop.fused import kernels
+from humboldt.models.loop.fused.parts import parts_of
+from humboldt.models.loop.fused.self_test import fault_of
+from humboldt.models.loop.unroll import is_form_set
+
+LoopRoad = Literal["auto", "scan"]
+ROUNDED = (
+    None,
+    "default",
+    "tensorfloat32",
+)  # precisions of products in which a GPU may round factors to ten binary digits
+CAPABILITY = "9.0"  # of the device that the kernels are compiled for
+
+# Part of the key by which JAX finds compiled programs. Without it (JAX before 0.7.1) there is the scan only.
+_road: Any = jax.make_user_context("auto") if hasattr(jax, "make_user_context") else None
+_needs_gradients: ContextVar[bool] = ContextVar("whether gradients of loops are needed", default=True)
+_notes: ContextVar[dict[str, None] | None] = ContextVar("notes about loops", default=None)
+
+
+def loop_road(road: LoopRoad) -> AbstractContextManager[Any]:
+    """Sets how the loops over time of all programs that are called inside the context run: `scan`, or `auto`, by the
+    kernels where they can."""
+    return nullcontext() if _road is None else _road(road)
+
+
+@contextmanager
+def without_gradients() -> Iterator[None]:
+    """Sets that no gradients are needed through loops that are traced inside the context."""
+    token = _needs_gradients.set(False)
+    try:
+        yield
+    finally:
+        _needs_gradients.reset(token)
+
+
+def needs_gradients() -> bool:
+    """Returns whether gradients may be taken through loops that are traced now."""
+    return _needs_gradients.get()
+
+
+@contextmanager
+def noted_loops() -> Iterator[dict[str, None]]:
+    """Yields a collection which then receives a note about every loop that is traced inside the context: why it is a
+    scan, or an empty string."""
+    token = _notes.set(notes := {})
+    try:
+        yield notes
+    finally:
+        _notes.reset(token)
+
+
+def why_scan(cell: AbstractCell, vectors: Array, steps: int) -> str:
+    """Returns why a loop is a scan; an empty string if the kernels run it."""
+    reason = device_fault() or _fault(cell, vectors, steps)
+    notes = _notes.get()
+    if notes is not None:
+        notes[reason] = None
+    return reason
+
+
+def device_fault() -> str:
+    """Returns why no kernel can run on this machine; an empty string if they can."""
+    if jax.default_backend() != "gpu":
+        return "there is no GPU"
+    if _road is None:
+        return f"JAX {jax.__version__} is too old"
+    device = jax.devices()[0]
+    capability = getattr(device, "compute_capability", "none")
+    if capability != CAPABILITY:
+        return f"the kernels are for CUDA devices of compute capability {CAPABILITY}, not {capability}"
+    return ""
+
+
+def _fault(cell: AbstractCell, vectors: Array, steps: int) -> str:
+    if _road is not None and _road.value == "scan":
+        return "it was asked for"
+    if is_form_set():
+        return "the form of the loop is set"
+    parts = parts_of(cell)
+    if parts is None:
+        return f"there is no kernel for this cell ({type(cell).__name__})"
+    weights = parts.weights()
+    if any(array.dtype != jnp.float32 for array in (vectors, parts.controller.input.weight, *weights.values())):
+        return "the kernels compute in single precision"
+    if jax.config.jax_default_matmul_precision not in ROUNDED:  # pyright: ignore[reportAttributeAccessIssue]
+        return "the kernels round factors of products"
+    sizes = parts.sizes(steps, len(vectors))
+    return kernels.fits(parts.kind, sizes) or fault_of(cell, parts, sizes)

@@ -1,0 +1,343 @@
+// LSTM over all time steps: one cluster of H / 64 blocks per (member, 128 examples). A block has 64 units: its slice of the
+// recurrent weights (64 units x 4 gates) stays in shared memory. It has two warpgroups of 64 examples each, which never wait for
+// each other. Hidden states, and partial sums of their gradients, go through distributed shared memory; barriers tell when they
+// are there.
+//
+// Factors are float16, sums and the memory float32. Gradients are multiplied by a power of two per member, `scale`, and
+// saturate where they grow more than 2 ** 19 times.
+//
+// The 64 columns of a gate are permuted so that a thread has 16 neighbouring units of two examples: column 8 j + 2 pair + e of a
+// product is unit 16 pair + 2 j + e.
+//
+// Macros: HIDDEN (64, 128, 256), COLUMNS (16, 32: width of the one-hot symbols), BACKWARD (instead of forward).
+#include <cuda_fp16.h>
+#include <instructions.cuh>
+#include <products.cuh>
+#include "layout.cuh"
+
+typedef __half num;
+constexpr int H = HIDDEN, BLOCKS = H / 64, PEERS = BLOCKS - 1, ROWS = 64, KEPT = 5;
+
+__device__ __forceinline__ uint32_t pack(float a, float b) { __half2 v = __floats2half2_rn(a, b); return *(uint32_t*)&v; }
+__device__ __forceinline__ float2 unpack(uint32_t v) { return __half22float2(*(__half2*)&v); }
+__device__ __forceinline__ float sigmoid_(float x) { return fmaf(fast_tanh(0.5f * x), 0.5f, 0.5f); }
+
+struct Place {
+  int tid, group, lane, pair, member, row;  // `row`: of the warpgroup's 64 examples; also row + 8
+  int rows;                                 // how many examples the warpgroup has
+  uint32_t rank;
+  size_t example;                           // the warpgroup's first
+  __device__ __forceinline__ Place(const Sizes& sizes) {
+    tid = threadIdx.x & 127; group = threadIdx.x >> 7; lane = tid & 31; pair = lane & 3;
+    row = (tid >> 5) * 16 + (lane >> 2);
+    rank = BLOCKS > 1 ? cluster_rank() : 0;
+    const int cluster = blockIdx.x / BLOCKS, clusters = (sizes.batch + 2 * ROWS - 1) / (2 * ROWS);  // per member
+    member = cluster / clusters;
+    const int first = (cluster % clusters) * 2 * ROWS + group * ROWS;
+    rows = min(ROWS, max(0, sizes.batch - first));
+    example = (size_t)member * sizes.batch + first;
+  }
+};
+
+#ifndef BACKWARD
+constexpr int STATES = BLOCKS * 32768;                      // of each warpgroup: 64 x H
+constexpr int HOT = STATES + 2 * BLOCKS * 8192;             // one-hot symbols of each warpgroup, two buffers
+constexpr int HOT_SIZE = ROWS * COLUMNS * 2, STRIDE = COLUMNS * 16;  // STRIDE: bytes of 8 rows
+constexpr int TABLE = HOT + 4 * HOT_SIZE;
+constexpr int BARRIERS = TABLE + 256 * COLUMNS * 2;
+
+// symbols [m or 1][B][T]; weights [m][rank][gate column (permuted)][hidden unit]; table [m][rank][gate column][COLUMNS]: high and
+// low parts of up to COLUMNS / 2 symbols, or up to COLUMNS symbols in one part
+// outputs, before [m][B][T][H]; kept [m][B][T][rank][5][2][4][8]: gates and memory, by halves of a thread's 16 units
+extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(256, 1)
+lstm_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols, const uint4* __restrict__ weights,
+             const uint4* __restrict__ table, float* __restrict__ outputs, num* __restrict__ before, uint4* __restrict__ kept) {
+  SHARED_MEMORY(smem);
+  const Sizes sizes = *sizes_at;
+  const Place p(sizes);
+  const int T = sizes.steps;
+  const bool keeps = sizes.keeps;
+  char* states = smem + STATES + p.group * BLOCKS * 8192;
+  char* hot = smem + HOT + p.group * 2 * HOT_SIZE;
+  char* own = states + p.rank * 8192;  // the panel of this block's units
+  // One barrier for each of the others' panels, and one that tells that the others have read this block's.
+  const uint32_t full = shared(smem + BARRIERS) + p.group * 32, empty = full + 24;
+  load_tile(weights + (size_t)(p.member * BLOCKS + p.rank) * (256 * H / 8), smem, 256, H, [](int n) { return n; });
+  for (int i = threadIdx.x; i < 256 * COLUMNS / 8; i += 256) {
+    const int n = i / (COLUMNS / 8), c = i % (COLUMNS / 8);
+    *(uint4*)(smem + TABLE + (n >> 3) * STRIDE + c * 128 + (n & 7) * 16) = table[(size_t)(p.member * BLOCKS + p.rank) * (256 * COLUMNS / 8) + i];
+  }
+  for (int i = p.tid; i < BLOCKS * 512; i += 128) *(uint4*)(states + i * 16) = make_uint4(0, 0, 0, 0);
+  const int* symbol_at = symbols + (size_t)p.member * sizes.symbol_stride + (p.example - (size_t)p.member * sizes.batch + p.tid) * T;
+  const bool has_symbol = p.tid < p.rows;
+  auto symbol = [&](int t) { return has_symbol && t < T ? min(max(symbol_at[t], 0), sizes.symbols - 1) : 0; };
+  const int low = sizes.symbols <= COLUMNS / 2 ? COLUMNS / 2 : 0;  // from the column of a high part to that of the low part
+  auto one_hot = [&](int t, int s) {  // threads 0..63 of a warpgroup, one row each
+    char* line = hot + (t & 1) * HOT_SIZE + (p.tid >> 3) * STRIDE + (p.tid & 7) * 16;
+#pragma unroll
+    for (int c = 0; c < COLUMNS / 8; c++) *(uint4*)(line + c * 128) = make_uint4(0, 0, 0, 0);
+    const int l = s + low;
+    *(num*)(line + (s >> 3) * 128 + (s & 7) * 2) = num(1.f);
+    *(num*)(line + (l >> 3) * 128 + (l & 7) * 2) = num(1.f);
+  };
+  if (p.tid < ROWS) one_hot(0, symbol(0));
+  if (p.tid == 0) {
+#pragma unroll
+    for (int k = 0; k < PEERS; k++) barrier_init(full + 8 * k, 1);
+    if (PEERS > 0) barrier_init(empty, PEERS);
+  }
+  outputs += p.example * T * H + p.rank * 64;
+  before += p.example * T * H + p.rank * 64;
+  if (keeps) {
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+      const int n = (p.tid >> 3) + k * 16;
+      if (n < p.rows) *(uint4*)(before + (uint32_t)n * T * H + (p.tid & 7) * 8) = make_uint4(0, 0, 0, 0);
+    }
+  }
+  async_fence();
+  __syncthreads();
+  cluster_sync();
+  const uint32_t weights_at = shared(smem), states_at = shared(states), hot_at = shared(hot), table_at = shared(smem + TABLE), own_at = shared(own);
+  uint32_t peer_full[PEERS + 1], peer_empty[PEERS + 1], peer_panel[PEERS + 1];
+#pragma unroll
+  for (int k = 0; k < PEERS; k++) {
+    const uint32_t r = (p.rank + 1 + k) % BLOCKS;  // to which this block is number PEERS - 1 - k of the others
+    peer_full[k] = at_rank(full + 8 * (PEERS - 1 - k), r); peer_empty[k] = at_rank(empty, r); peer_panel[k] = at_rank(own_at, r);
+  }
+  uint4* keep_at = kept + ((p.example + p.row) * T * BLOCKS + p.rank) * (KEPT * 8) + p.pair;
+  const uint32_t keep_row = (uint32_t)8 * T * BLOCKS * (KEPT * 8);  // to row + 8
+  const bool keeps0 = keeps && p.row < p.rows, keeps1 = keeps && p.row + 8 < p.rows;
+  float acc[128], memory[32];
+#pragma unroll
+  for (int i = 0; i < 32; i++) memory[i] = 0.f;
+  for (int t = 0; t < T; t++) {
+    const int next = symbol(t + 1);
+    keep(acc);
+    product_fence();
+#pragma unroll
+    for (int k = 0; k < COLUMNS / 16; k++)
+      product(acc, plain(hot_at + (t & 1) * HOT_SIZE + k * 256, 128, STRIDE), plain(table_at + k * 256, 128, STRIDE), k > 0);
+#pragma unroll
+    for (int s = 0; s < BLOCKS; s++) {  // the own panel first, the others as they come
+      const uint32_t from = (p.rank + s) % BLOCKS;
+      if (s > 0 && t > 0) barrier_wait(full + 8 * (s - 1), (t - 1) & 1);
+      product_fence();
+#pragma unroll
+      for (int k = 0; k < 4; k++)
+        product(acc, swizzled(states_at + from * 8192 + k * 32), swizzled(weights_at + from * 32768 + k * 32), 1);
+    }
+    product_commit();
+    product_wait();
+    keep(acc);
+    group_sync(p.group);  // all warps have read the hidden states
+    if (p.tid == 0) {
+#pragma unroll
+      for (int k = 0; k < PEERS; k++) barrier_arrive_remote(peer_empty[k]);
+    }
+    uint32_t h[16], K[KEPT][16];
+#pragma unroll
+    for (int r = 0; r < 2; r++) {  // rows `row` and `row + 8`
+#pragma unroll
+      for (int j = 0; j < 8; j++) {
+        float v[2][KEPT], hidden[2];
+#pragma unroll
+        for (int e = 0; e < 2; e++) {
+          const int x = j * 4 + r * 2 + e, y = r * 16 + j * 2 + e;
+          const float i = sigmoid_(acc[x]), g = fast_tanh(acc[32 + x]), f = sigmoid_(acc[64 + x]), o = sigmoid_(acc[96 + x]), old = memory[y];
+          memory[y] = fmaf(f, old, i * g);
+          hidden[e] = o * fast_tanh(memory[y]);
+          v[e][0] = i; v[e][1] = g; v[e][2] = f; v[e][3] = o; v[e][4] = old;
+        }
+#pragma unroll
+        for (int k = 0; k < KEPT; k++) K[k][r * 8 + j] = pack(v[0][k], v[1][k]);
+        h[r * 8 + j] = pack(hidden[0], hidden[1]);
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < 2; r++)
+      if (r ? keeps1 : keeps0) {
+        uint4* to = keep_at + (uint32_t)t * BLOCKS * (KEPT * 8) + r * keep_row;
+#pragma unroll
+        for (int k = 0; k < KEPT; k++)
+#pragma unroll
+          for (int half = 0; half < 2; half++) {
+            const uint32_t* x = &K[k][r * 8 + half * 4];
+            to[k * 8 + half * 4] = make_uint4(x[0], x[1], x[2], x[3]);
+          }
+      }
+    if (PEERS > 0) barrier_wait(empty, t & 1);  // the others have read theirs, and so have got what was sent before
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+      char* line = own + (p.row + 8 * r) * 128;
+      *(uint4*)(line + (((2 * p.pair) ^ (p.row & 7)) << 4)) = make_uint4(h[r * 8], h[r * 8 + 1], h[r * 8 + 2], h[r * 8 + 3]);
+      *(uint4*)(line + (((2 * p.pair + 1) ^ (p.row & 7)) << 4)) = make_uint4(h[r * 8 + 4], h[r * 8 + 5], h[r * 8 + 6], h[r * 8 + 7]);
+    }
+    if (p.tid < ROWS) one_hot(t + 1, next);
+    async_fence();
+    group_sync(p.group);
+    if (p.tid == 0 && t + 1 < T) {
+#pragma unroll
+      for (int k = 0; k < PEERS; k++) barrier_expect(full + 8 * k, 8192);
+#pragma unroll
+      for (int k = 0; k < PEERS; k++) send(peer_panel[k], own_at, 8192, peer_full[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < 8; k++) {
+      const int n = (p.tid >> 4) + k * 8, c = p.tid & 15;
+      const uint2 two = *(const uint2*)(own + piece(n, c >> 1, ROWS) + (c & 1) * 8);
+      const float2 x = unpack(two.x), y = unpack(two.y);
+      if (n < p.rows) *(float4*)(outputs + ((uint32_t)n * T + t) * H + 4 * c) = make_float4(x.x, x.y, y.x, y.y);
+    }
+    if (keeps && t + 1 < T) {
+#pragma unroll
+      for (int k = 0; k < 4; k++) {
+        const int n = (p.tid >> 3) + k * 16, c = p.tid & 7;
+        if (n < p.rows) *(uint4*)(before + ((uint32_t)n * T + t + 1) * H + 8 * c) = *(const uint4*)(own + piece(n, c, ROWS));
+      }
+    }
+  }
+  cluster_sync();
+}
+
+#else  // BACKWARD
+constexpr int WEIGHTS = 256 * H * 2, PARTS = 4, RECEIVED = WEIGHTS;  // PARTS: pieces of 16 bytes that a thread gets from each of the others
+constexpr int BARRIERS = RECEIVED + 2 * PEERS * PARTS * 2048;
+
+// weights [m][rank][hidden unit, each block of 64 permuted][gate column (permuted)]; scale [m]
+// d_outputs [m][B][T][H]; d_drive [m][B][T][4 H], times scale
+extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(256, 1)
+lstm_backward(const Sizes* __restrict__ sizes_at, const uint4* __restrict__ weights, const float* __restrict__ scales,
+              const uint4* __restrict__ kept, const float* __restrict__ d_outputs, num* __restrict__ d_drive) {
+  SHARED_MEMORY(smem);
+  const Sizes sizes = *sizes_at;
+  const Place p(sizes);
+  const int T = sizes.steps;
+  const float scale = scales[p.member];
+  char* received = smem + RECEIVED + p.group * PEERS * PARTS * 2048;  // [sender][piece][thread]
+  const uint32_t full = shared(smem + BARRIERS) + p.group * 16, empty = full + 8;
+  // Block s of the product's columns is for rank + s: its own is always the first.
+  load_tile(weights + (size_t)(p.member * BLOCKS + p.rank) * (256 * H / 8), smem, H, 256, [&](int n) { return (n + 64 * p.rank) & (H - 1); });
+  if (PEERS > 0 && p.tid == 0) { barrier_init(full, 1); barrier_init(empty, PEERS); }
+  async_fence();
+  __syncthreads();
+  cluster_sync();
+  const uint32_t weights_at = shared(smem);
+  uint32_t peer_full[PEERS + 1], peer_empty[PEERS + 1], peer_received[PEERS + 1];
+#pragma unroll
+  for (int k = 0; k < PEERS; k++) {
+    const uint32_t r = (p.rank + 1 + k) % BLOCKS;
+    peer_full[k] = at_rank(full, r); peer_empty[k] = at_rank(empty, r);
+    peer_received[k] = at_rank(shared(received) + k * PARTS * 2048 + p.tid * 16, r);
+  }
+  const bool there0 = p.row < p.rows, there1 = p.row + 8 < p.rows;
+  const uint4* keep_at = kept + ((p.example + p.row) * T * BLOCKS + p.rank) * (KEPT * 8) + p.pair;
+  const float* d_outputs_at = d_outputs + (p.example + p.row) * T * H + p.rank * 64 + p.pair * 16;
+  num* d_drive_at = d_drive + (p.example + p.row) * T * (4 * H) + p.rank * 64 + p.pair * 16;
+  const uint4* next_kept = kept + ((p.example + p.tid) * T * BLOCKS + p.rank) * (KEPT * 8);  // of the first 64 threads, a row each
+  const float* next_d_outputs = d_outputs + (p.example + p.tid) * T * H + p.rank * 64;
+  float acc[H / 2], d_memory[32];
+  uint32_t A[64];
+#pragma unroll
+  for (int i = 0; i < 32; i++) { d_memory[i] = 0.f; acc[i] = 0.f; }
+  for (int n = 0; n < T; n++) {
+    const int t = T - 1 - n;
+    if (t > 0 && p.tid < p.rows) {  // what the next step needs, on its way to the L2 cache
+      prefetch(next_kept + (uint32_t)(t - 1) * BLOCKS * (KEPT * 8), KEPT * 128);
+      prefetch(next_d_outputs + (uint32_t)(t - 1) * H, 256);
+    }
+    uint4 k_[KEPT * 4], d_[8];
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+      const uint4* from = keep_at + ((uint32_t)(8 * r) * T + t) * BLOCKS * (KEPT * 8);
+      const uint4* d = (const uint4*)(d_outputs_at + ((uint32_t)(8 * r) * T + t) * H);
+      const bool there = r ? there1 : there0;
+#pragma unroll
+      for (int k = 0; k < KEPT; k++)
+#pragma unroll
+        for (int half = 0; half < 2; half++) k_[k * 4 + r * 2 + half] = there ? __ldcs(from + k * 8 + half * 4) : make_uint4(0, 0, 0, 0);
+#pragma unroll
+      for (int i = 0; i < 4; i++) d_[r * 4 + i] = there ? __ldcs(d + i) : make_uint4(0, 0, 0, 0);
+    }
+    if (PEERS > 0 && n > 0) {
+      barrier_wait(full, (n - 1) & 1);
+#pragma unroll
+      for (int s = 0; s < PEERS; s++)
+#pragma unroll
+        for (int k = 0; k < PARTS; k++) {
+          const uint4 v = *(const uint4*)(received + (s * PARTS + k) * 2048 + p.tid * 16);
+          const float2 x0 = unpack(v.x), x1 = unpack(v.y), x2 = unpack(v.z), x3 = unpack(v.w);
+          acc[k * 8] += x0.x; acc[k * 8 + 1] += x0.y; acc[k * 8 + 2] += x1.x; acc[k * 8 + 3] += x1.y;
+          acc[k * 8 + 4] += x2.x; acc[k * 8 + 5] += x2.y; acc[k * 8 + 6] += x3.x; acc[k * 8 + 7] += x3.y;
+        }
+      group_sync(p.group);
+      if (n + 1 < T && p.tid == 0) {
+#pragma unroll
+        for (int k = 0; k < PEERS; k++) barrier_arrive_remote(peer_empty[k]);
+      }
+    }
+#define WORD(v, j) ((j) == 0 ? (v).x : (j) == 1 ? (v).y : (j) == 2 ? (v).z : (v).w)
+#define KEPT_PAIR(k) unpack(WORD(k_[(k) * 4 + r * 2 + (j >> 2)], j & 3))
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+#pragma unroll
+      for (int j = 0; j < 8; j++) {
+        const float2 i2 = KEPT_PAIR(0), g2 = KEPT_PAIR(1), f2 = KEPT_PAIR(2), o2 = KEPT_PAIR(3), c2 = KEPT_PAIR(4);
+        const uint4 four = d_[r * 4 + (j >> 1)];
+        const float d2[2] = {__uint_as_float(j & 1 ? four.z : four.x), __uint_as_float(j & 1 ? four.w : four.y)};
+        float out[2][4];
+#pragma unroll
+        for (int e = 0; e < 2; e++) {
+          const float i = e ? i2.y : i2.x, g = e ? g2.y : g2.x, f = e ? f2.y : f2.x, o = e ? o2.y : o2.x, old = e ? c2.y : c2.x;
+          const float d_hidden = fmaf(d2[e], scale, acc[j * 4 + r * 2 + e]);
+          const float s = fast_tanh(fmaf(f, old, i * g));
+          float& d = d_memory[r * 16 + j * 2 + e];
+          d = fmaf(d_hidden * o, 1.f - s * s, d);
+          out[e][0] = d * g * i * (1.f - i); out[e][1] = d * i * (1.f - g * g);
+          out[e][2] = d * old * f * (1.f - f); out[e][3] = d_hidden * s * o * (1.f - o);
+          d *= f;
+        }
+        // The fragment of k-step (gate, j / 2): registers [row][half].
+#pragma unroll
+        for (int g = 0; g < 4; g++) A[(g * 4 + (j >> 1)) * 4 + (j & 1) * 2 + r] = pack_saturated(out[0][g], out[1][g]);
+      }
+    }
+    auto store = [&]() {
+#pragma unroll
+      for (int r = 0; r < 2; r++)
+        if (r ? there1 : there0) {
+          num* row = d_drive_at + ((uint32_t)(8 * r) * T + t) * (4 * H);
+#define FRAGMENT(j) A[(g * 4 + ((j) >> 1)) * 4 + ((j) & 1) * 2 + r]
+#pragma unroll
+          for (int g = 0; g < 4; g++) {
+            *(uint4*)(row + g * H) = make_uint4(FRAGMENT(0), FRAGMENT(1), FRAGMENT(2), FRAGMENT(3));
+            *(uint4*)(row + g * H + 8) = make_uint4(FRAGMENT(4), FRAGMENT(5), FRAGMENT(6), FRAGMENT(7));
+          }
+        }
+    };
+    if (n + 1 == T) { store(); break; }
+    keep(A); keep(acc);
+    product_fence();
+#pragma unroll
+    for (int k = 0; k < 16; k++)
+      product(acc, A[k * 4], A[k * 4 + 1], A[k * 4 + 2], A[k * 4 + 3], swizzled(weights_at + (k >> 2) * H * 128 + (k & 3) * 32), k > 0);
+    product_commit();
+    store();
+    if (PEERS > 0) {
+      if (p.tid == 0) barrier_expect(full, PEERS * PARTS * 2048);
+      if (n > 0) barrier_wait(empty, (n - 1) & 1);
+    }
+    product_wait();
+    keep(acc); keep(A);
+#pragma unroll
+    for (int s = 0; s < PEERS; s++)
+#pragma unroll
+      for (int k = 0; k < PARTS; k++) {
+        const float* x = acc + 32 + s * 32 + k * 8;
+        send(peer_received[s] + k * 2048, pack_saturated(x[0], x[1]), pack_saturated(x[2], x[3]), pack_saturated(x[4], x[5]),
+             pack_saturated(x[6], x[7]), peer_full[s]);
+      }
+  }
+  cluster_sync();
+}
+#endif

@@ -1,0 +1,500 @@
+// RNN and, with -DSTACK, Stack-RNN over all time steps: one block per (member, 32 examples).
+//
+// Every factor of a product is the sum of two bfloat16, a high and a low part, and a product is three: high x high, high x low
+// and low x high. So numbers have 16 bits in the range of float32, which hidden states after a ReLU need.
+//
+// There is a warpgroup (128 threads) for every 64 units. Their rows of the recurrent weights stay in registers (high) and in
+// shared memory (low), as the first factor (units x hidden units); the hidden states, a tile of 32 rows for each part, are the
+// second. So a thread has two units of eight examples. Two pairs of tiles take turns: one is read while the other is written.
+//
+// The stack lies in registers: a thread (example, dimension, half) has 20 of 40 cells.
+//
+// Macros: HIDDEN (64, 128, 256; with STACK 256), TANH (instead of ReLU), STACK, BACKWARD (instead of forward).
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <instructions.cuh>
+#include <products.cuh>
+#include "layout.cuh"
+
+typedef __nv_bfloat16 num;
+constexpr int H = HIDDEN, GROUPS = H / 64, THREADS = 2 * H, ROWS = 32, STEPS = H / 16;
+constexpr int PANEL = ROWS * 128, TILE = GROUPS * PANEL;
+constexpr int PART = 2 * TILE;  // from the high to the low part of a state
+constexpr int LOW = 4 * TILE;  // where the low part of the weights is; FREE: what comes after it
+
+__device__ __forceinline__ uint32_t pack(float a, float b) { __nv_bfloat162 v = __floats2bfloat162_rn(a, b); return *(uint32_t*)&v; }
+__device__ __forceinline__ float2 unpack(uint32_t v) { return __bfloat1622float2(*(__nv_bfloat162*)&v); }
+__device__ __forceinline__ uint32_t rest(float a, float b, uint32_t high) { float2 h = unpack(high); return pack(a - h.x, b - h.y); }
+__device__ __forceinline__ float activation(float x) {
+#ifdef TANH
+  return 1.f - __fdividef(2.f, 1.f + __expf(2.f * x));  // absolute error some 1e-7
+#else
+  return relu(x);
+#endif
+}
+
+struct Place {
+  int tid, group, warp, lane, pair, member, first, rows;  // `first`: the first example of the block, `rows`: how many it has
+  int unit;            // of this thread's part of a product; also unit + 8. Its examples are 8 j + 2 pair + e.
+  uint32_t corner[2];  // where this thread's row of transposed fragments is in a tile
+  __device__ __forceinline__ Place(const Sizes& sizes) {
+    tid = threadIdx.x; group = tid >> 7; warp = (tid >> 5) & 3; lane = tid & 31; pair = lane & 3;
+    const int blocks = (sizes.batch + ROWS - 1) / ROWS;
+    member = blockIdx.x / blocks; first = (blockIdx.x % blocks) * ROWS; rows = min(ROWS, sizes.batch - first);
+    unit = 64 * group + 16 * warp + (lane >> 2);
+    for (int c = 0; c < 2; c++) {
+      int n = 8 * (2 * c + (lane >> 4)) + (lane & 7), chunk = warp * 2 + ((lane >> 3) & 1);
+      corner[c] = group * PANEL + n * 128 + ((chunk ^ (n & 7)) << 4);
+    }
+  }
+};
+// This thread's registers of a row-major matrix (units x columns) as first factor.
+template <int N> __device__ __forceinline__ void fragments(const Place& p, const num* from, int columns, uint32_t (&to)[N]) {
+  const num* row = from + (size_t)p.unit * columns + 2 * p.pair;
+#pragma unroll
+  for (int k = 0; k < N / 4; k++) {
+    to[k * 4] = *(const uint32_t*)(row + k * 16); to[k * 4 + 1] = *(const uint32_t*)(row + 8 * columns + k * 16);
+    to[k * 4 + 2] = *(const uint32_t*)(row + k * 16 + 8); to[k * 4 + 3] = *(const uint32_t*)(row + 8 * columns + k * 16 + 8);
+  }
+}
+__device__ __forceinline__ void by_high(float (&acc)[16], uint32_t (&W)[STEPS * 4], uint32_t tile, int accumulate) {
+#pragma unroll
+  for (int k = 0; k < STEPS; k++)
+    product(acc, W[k * 4], W[k * 4 + 1], W[k * 4 + 2], W[k * 4 + 3], swizzled(tile + (k >> 2) * PANEL + (k & 3) * 32), accumulate | (k > 0));
+}
+// Recurrent weights times the states in `tile`.
+__device__ __forceinline__ void recurrent(float (&acc)[16], uint32_t (&W)[STEPS * 4], uint32_t low, int group, uint32_t tile, int accumulate) {
+  by_high(acc, W, tile, accumulate);
+  by_high(acc, W, tile + PART, 1);
+#pragma unroll
+  for (int k = 0; k < STEPS; k++)
+    product(acc, swizzled(low + (k >> 2) * H * 128 + group * 8192 + (k & 3) * 32), swizzled(tile + (k >> 2) * PANEL + (k & 3) * 32), 1);
+}
+// Writes a fragment of new states as high and low part.
+__device__ __forceinline__ void store_states(const Place& p, char* tile, const float (&acc)[16]) {
+#pragma unroll
+  for (int c = 0; c < 2; c++) {
+    uint32_t o[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) o[i] = pack(acc[c * 8 + 2 * i], acc[c * 8 + 2 * i + 1]);
+    store_transposed(shared(tile) + p.corner[c], o[0], o[1], o[2], o[3]);
+#pragma unroll
+    for (int i = 0; i < 4; i++) o[i] = rest(acc[c * 8 + 2 * i], acc[c * 8 + 2 * i + 1], o[i]);
+    store_transposed(shared(tile) + PART + p.corner[c], o[0], o[1], o[2], o[3]);
+  }
+}
+// What is written for the gradients of weights: the high part or, with TANH, whose range is small, one float16.
+#ifdef TANH
+typedef __half note;
+#else
+typedef num note;
+#endif
+// Writes states, with TANH times `scale`, to row `t` of an array [example][T][H]; `out` points to the first example.
+__device__ __forceinline__ void write_notes(const Place& p, const char* tile, note* out, int T, int t, float scale) {
+#pragma unroll
+  for (int k = 0; k < 2; k++) {
+    const int i = p.tid + k * THREADS, n = i / (H / 8), c = i % (H / 8);
+    const char* at = tile + piece(n, c, ROWS);
+    uint4 x = *(const uint4*)at;
+#ifdef TANH
+    const uint4 low = *(const uint4*)(at + PART);
+    auto sum = [&](uint32_t a, uint32_t b) {
+      const float2 u = unpack(a), v = unpack(b);
+      return pack_saturated((u.x + v.x) * scale, (u.y + v.y) * scale);
+    };
+    x = make_uint4(sum(x.x, low.x), sum(x.y, low.y), sum(x.z, low.z), sum(x.w, low.w));
+#endif
+    if (n < p.rows) *(uint4*)(out + ((uint32_t)n * T + t) * H + 8 * c) = x;
+  }
+}
+
+#ifdef STACK
+constexpr int HALF = 20;
+// 16 x 32 = (16 x H) times a tile, in parts [group][16][36] that the reader adds up. `high` and `low`: fragments [H / 16][32][8].
+__device__ __forceinline__ void heads(const Place& p, const uint4* high, const uint4* low, uint32_t tile, float* sums) {
+  float d[4] = {0.f, 0.f, 0.f, 0.f};
+#pragma unroll
+  for (int c = 0; c < 2; c++) {
+    uint32_t v[4], l[4];
+    const int n = 8 * p.warp + (p.lane & 7), chunk = 4 * c + (p.lane >> 3);
+    const uint32_t at = tile + p.group * PANEL + n * 128 + ((chunk ^ (n & 7)) << 4);
+    load_matrices(v, at); load_matrices(l, at + PART);
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+      const int i = (p.group * 4 + 2 * c + k) * 32 + p.lane;
+      const uint4 w = high[i];
+      small_product(d, w, v[2 * k], v[2 * k + 1]); small_product(d, w, l[2 * k], l[2 * k + 1]); small_product(d, low[i], v[2 * k], v[2 * k + 1]);
+    }
+  }
+  float* s = sums + (p.group * 16 + (p.lane >> 2)) * 36 + 8 * p.warp + 2 * p.pair;
+  *(float2*)s = make_float2(d[0], d[1]); *(float2*)(s + 8 * 36) = make_float2(d[2], d[3]);
+}
+__device__ __forceinline__ float total(const float* sums, int row, int n) {
+  float s = 0.f;
+#pragma unroll
+  for (int k = 0; k < GROUPS; k++) s += sums[(k * 16 + row) * 36 + n];
+  return s;
+}
+// Probabilities as fixed-point numbers of 16 bits.
+__device__ __forceinline__ uint32_t pack_fixed(float a, float b) { return __float2uint_rn(a * 65535.f) | __float2uint_rn(b * 65535.f) << 16; }
+// Cells are kept as float16 divided by a power of two of the thread's own, whose biased exponent is kept, too.
+__device__ __forceinline__ uint32_t pack_half(float a, float b) { __half2 v = __floats2half2_rn(a, b); return *(uint32_t*)&v; }
+__device__ __forceinline__ float2 unpack_half(uint32_t v) { return __half22float2(*(__half2*)&v); }
+#endif
+
+#define FREE (LOW + 2 * H * H)
+#ifndef BACKWARD
+#ifdef STACK
+constexpr int READING = FREE, SUMS = READING + 1024, HEADS = SUMS + GROUPS * 16 * 36 * 4, BIAS = HEADS + 16384, RING = BIAS + 64;
+#else
+constexpr int TABLE = FREE, TABLE_ROW = H + 8, RING = TABLE + 32 * TABLE_ROW * 4;
+#endif
+
+// symbols [m or 1][B][T]; weights [m][unit][hidden unit]; table [m][symbol][unit]
+// reading [m][unit][16] (8 dimensions twice); heads [m][H / 16][32][8]: fragments of (8 values, 3 actions, 5 zeros) x hidden units; bias [m][16]
+// outputs, before [m][B][T][H]; masks [m][B][T][H / 16]: which units are positive; read [m][B][T][8]; kept [m][B][T][3][16][8]
+extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS)
+rnn_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols, const num* __restrict__ weights,
+            const uint4* __restrict__ low_weights, const float* __restrict__ table,
+#ifdef STACK
+            const num* __restrict__ reading, const num* __restrict__ low_reading,
+            const uint4* __restrict__ head_weights, const uint4* __restrict__ low_heads, const float* __restrict__ bias,
+#endif
+            float* __restrict__ outputs, note* __restrict__ before
+#ifndef TANH
+            , unsigned short* __restrict__ masks
+#endif
+#ifdef STACK
+            , num* __restrict__ read, uint4* __restrict__ kept
+#endif
+) {
+  SHARED_MEMORY(smem);
+  const Sizes sizes = *sizes_at;
+  const Place p(sizes);
+  const int T = sizes.steps;
+  const uint32_t base = shared(smem);
+  const size_t example = (size_t)p.member * sizes.batch + p.first;  // the block's first
+  uint32_t W[STEPS * 4];
+  fragments(p, weights + (size_t)p.member * H * H, H, W);
+  load_tile(low_weights + (size_t)p.member * (H * H / 8), smem + LOW, H, H, [](int n) { return n; });
+  outputs += example * T * H;
+  before += example * T * H;
+#ifndef TANH
+  masks += example * T * (H / 16);
+#endif
+  const bool keeps = sizes.keeps;
+
+  // Symbols lie in a ring of four steps, written two steps ahead.
+  int* ring = (int*)(smem + RING);
+  const int* symbol_at = symbols + (size_t)p.member * sizes.symbol_stride + (size_t)(p.first + p.tid) * T;
+  const bool has_symbol = p.tid < p.rows;
+  auto symbol = [&](int t) { return has_symbol && t < T ? min(max(symbol_at[t], 0), sizes.symbols - 1) : 0; };
+  if (p.tid < ROWS) { ring[p.tid] = symbol(0); ring[32 + p.tid] = symbol(1); }
+#ifdef STACK
+  const float* drives = table + (size_t)p.member * sizes.symbols * H + p.unit;
+  constexpr int DRIVE_ROW = H;
+  uint32_t rd[4], rl[4];
+  fragments(p, reading + (size_t)p.member * H * 16, 16, rd);
+  fragments(p, low_reading + (size_t)p.member * H * 16, 16, rl);
+  ((uint4*)(smem + HEADS))[p.tid] = head_weights[(size_t)p.member * 512 + p.tid];
+  ((uint4*)(smem + HEADS))[512 + p.tid] = low_heads[(size_t)p.member * 512 + p.tid];
+  if (p.tid < 16) ((float*)(smem + BIAS))[p.tid] = bias[p.member * 16 + p.tid];
+  const float* biases = (const float*)(smem + BIAS);
+  float s[HALF];
+#pragma unroll
+  for (int i = 0; i < HALF; i++) s[i] = 0.f;
+  const int half = p.tid & 1, dim = (p.tid >> 1) & 7, ex = p.tid >> 4;
+  float* sums = (float*)(smem + SUMS);
+  uint4* keep_at = kept + (example + ex) * T * 48 + (p.tid & 15);
+  read += example * T * 8;
+  const bool keeps_stack = keeps && ex < p.rows;
+  if (keeps && p.tid < p.rows) *(uint4*)(read + (uint32_t)p.tid * T * 8) = make_uint4(0, 0, 0, 0);
+#else
+  const float* drives = (const float*)(smem + TABLE) + p.unit;
+  constexpr int DRIVE_ROW = TABLE_ROW;
+  for (int i = p.tid; i < sizes.symbols * H; i += THREADS)
+    *(float*)(smem + TABLE + ((i / H) * TABLE_ROW + i % H) * 4) = table[(size_t)p.member * sizes.symbols * H + i];
+#endif
+  if (keeps) {
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+      const int i = p.tid + k * THREADS, n = i / (H / 8), c = i % (H / 8);
+      if (n < p.rows) *(uint4*)(before + (uint32_t)n * T * H + 8 * c) = make_uint4(0, 0, 0, 0);
+    }
+  }
+  async_fence();
+  __syncthreads();
+
+  float acc[16];
+  auto start = [&](int t) {  // with what the symbols of step t add
+    const int2* two = (const int2*)(ring + (t & 3) * 32) + p.pair;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+      const int2 s = two[4 * j];
+      const float *x = drives + s.x * DRIVE_ROW, *y = drives + s.y * DRIVE_ROW;
+      acc[4 * j] = x[0]; acc[4 * j + 1] = y[0]; acc[4 * j + 2] = x[8]; acc[4 * j + 3] = y[8];
+    }
+  };
+  start(0);
+  for (int t = 0; t < T; t++) {
+    const int next = symbol(t + 2);
+    if (t > 0) {
+      keep(acc);
+      product_fence();
+      recurrent(acc, W, base + LOW, p.group, base + (t & 1) * TILE, 1);
+      product_commit();
+#ifdef STACK
+      // Meanwhile: what step t - 1 does to the stack.
+      heads(p, (const uint4*)(smem + HEADS), (const uint4*)(smem + HEADS) + 512, base + (t & 1) * TILE, sums);
+      __syncthreads();
+      float l0 = total(sums, 8, ex) + biases[8], l1 = total(sums, 9, ex) + biases[9], l2 = total(sums, 10, ex) + biases[10];
+      const float v = total(sums, dim, ex) + biases[dim], top = fmaxf(l0, fmaxf(l1, l2));
+      l0 = __expf(l0 - top); l1 = __expf(l1 - top); l2 = __expf(l2 - top);
+      const float inv = __fdividef(1.f, l0 + l1 + l2), push = l0 * inv, pop = l1 * inv, stay = l2 * inv;
+      if (keeps_stack) {
+        float largest = fabsf(v);
+#pragma unroll
+        for (int i = 0; i < HALF; i++) largest = fmaxf(largest, fabsf(s[i]));
+        const uint32_t exponent = min(max(__float_as_uint(largest) >> 23, 1u), 253u);
+        const float inverse = __uint_as_float((254 - exponent) << 23);
+        uint32_t word[12];
+#pragma unroll
+        for (int i = 0; i < 10; i++) word[i] = pack_half(s[2 * i] * inverse, s[2 * i + 1] * inverse);
+        word[10] = pack_fixed(push, pop);
+        word[11] = (pack_half(v * inverse, 0.f) & 0xFFFF) | exponent << 16;
+        uint4* to = keep_at + (uint32_t)(t - 1) * 48;
+#pragma unroll
+        for (int i = 0; i < 3; i++) __stcs(to + i * 16, make_uint4(word[4 * i], word[4 * i + 1], word[4 * i + 2], word[4 * i + 3]));
+      }
+      const float edge = __shfl_xor_sync(~0u, half ? s[0] : s[HALF - 1], 1);
+      float above = half ? edge : v;
+      const float last = half ? 0.f : edge;
+#pragma unroll
+      for (int i = 0; i < HALF; i++) {
+        const float old = s[i], below = i + 1 < HALF ? s[i + 1] : last;
+        s[i] = push * above + pop * below + stay * old;
+        above = old;
+      }
+      if (!half) {
+        const num high = __float2bfloat16_rn(s[0]);
+        num* cell = (num*)(smem + READING + (ex >> 3) * 256 + (ex & 7) * 16) + dim;
+        cell[0] = high; cell[64] = __float2bfloat16_rn(s[0] - __bfloat162float(high));
+      }
+      async_fence();
+      __syncthreads();
+      product_fence();
+      product(acc, rd[0], rd[1], rd[2], rd[3], plain(base + READING, 128, 256), 1);
+      product(acc, rl[0], rl[1], rl[2], rl[3], plain(base + READING, 128, 256), 1);
+      product_commit();
+      if (keeps && p.tid < p.rows)
+        *(uint4*)(read + ((uint32_t)p.tid * T + t) * 8) = *(const uint4*)(smem + READING + (p.tid >> 3) * 256 + (p.tid & 7) * 16);
+#endif
+      product_wait();
+      keep(acc);
+    }
+#pragma unroll
+    for (int i = 0; i < 16; i++) acc[i] = activation(acc[i]);
+    char* tile = smem + ((t + 1) & 1) * TILE;
+    store_states(p, tile, acc);
+    start(t + 1);  // after the last step: of symbols that nobody uses
+    if (p.tid < ROWS) ring[((t + 2) & 3) * 32 + p.tid] = next;
+    async_fence();
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+      const int i = p.tid + k * THREADS, n = i / (H / 4), c = i % (H / 4);
+      const char* at = tile + piece(n, c >> 1, ROWS) + (c & 1) * 8;
+      const uint2 high = *(const uint2*)at, low = *(const uint2*)(at + PART);
+      const float2 x = unpack(high.x), y = unpack(high.y), dx = unpack(low.x), dy = unpack(low.y);
+      if (n < p.rows) *(float4*)(outputs + ((uint32_t)n * T + t) * H + 4 * c) = make_float4(x.x + dx.x, x.y + dx.y, y.x + dy.x, y.y + dy.y);
+#ifndef TANH
+      if (keeps) {  // 16 lanes have the 64 units of a panel: bit (unit & 63) >> 2 of word [unit >> 6][unit & 3]
+        const uint32_t b0 = __ballot_sync(~0u, x.x > 0.f), b1 = __ballot_sync(~0u, x.y > 0.f);
+        const uint32_t b2 = __ballot_sync(~0u, y.x > 0.f), b3 = __ballot_sync(~0u, y.y > 0.f);
+        const uint32_t part = p.lane & 3, bits = part == 0 ? b0 : part == 1 ? b1 : part == 2 ? b2 : b3;
+        if ((p.lane & 15) < 4 && n < p.rows)
+          masks[((uint32_t)n * T + t) * (H / 16) + (c >> 4) * 4 + part] = (unsigned short)(bits >> (p.lane & 16));
+      }
+#endif
+    }
+    if (keeps && t + 1 < T) write_notes(p, tile, before, T, t + 1, 1.f);
+  }
+}
+
+#else  // BACKWARD
+#ifdef STACK
+constexpr int DY = FREE, SUMS = DY + 2048, HEADS = SUMS + GROUPS * 16 * 36 * 4;
+#endif
+
+// weights [m][hidden unit][unit]; reading [m][H / 16][32][8]: fragments of (8 dimensions, 8 zeros) x units; actions [m][hidden unit][16]
+// d_drive [m][B][T][H], with TANH times scale [m]; d_taps [m][B][T][16]: row t + 1 for the values and actions of step t
+extern "C" __global__ void __launch_bounds__(THREADS, 512 / THREADS)
+rnn_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weights, const uint4* __restrict__ low_weights,
+#ifdef STACK
+             const uint4* __restrict__ reading, const uint4* __restrict__ low_reading,
+             const num* __restrict__ actions, const num* __restrict__ low_actions, const uint4* __restrict__ kept,
+#endif
+#ifdef TANH
+             const float* __restrict__ scales, const float* __restrict__ outputs,
+#else
+             const unsigned short* __restrict__ masks,
+#endif
+             const float* __restrict__ d_outputs, note* __restrict__ d_drive
+#ifdef STACK
+             , num* __restrict__ d_taps
+#endif
+) {
+  SHARED_MEMORY(smem);
+  const Sizes sizes = *sizes_at;
+  const Place p(sizes);
+  const int T = sizes.steps;
+  const uint32_t base = shared(smem);
+  const size_t example = (size_t)p.member * sizes.batch + p.first;
+  uint32_t W[STEPS * 4];
+  fragments(p, weights + (size_t)p.member * H * H, H, W);
+  load_tile(low_weights + (size_t)p.member * (H * H / 8), smem + LOW, H, H, [](int n) { return n; });
+  d_drive += example * T * H;
+  d_outputs += (example + 2 * p.pair) * T * H + p.unit;
+#ifdef TANH
+  const float scale = scales[p.member];
+  outputs += (example + 2 * p.pair) * T * H + p.unit;
+#else
+  constexpr float scale = 1.f;
+  masks += (example + 2 * p.pair) * T * (H / 16) + p.group * 4 + (p.lane >> 2 & 3);
+  const int bit = 4 * p.warp + (p.lane >> 4);
+#endif
+  // This thread's numbers of step t of an array [example][T][H], as in a fragment. 0 for examples that there are not.
+  auto load = [&](float (&to)[16], const float* from, int t) {
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+#pragma unroll
+      for (int e = 0; e < 2; e++) {
+        const float* x = from + ((uint32_t)(8 * j + e) * T + t) * H;
+        const bool there = 8 * j + 2 * p.pair + e < p.rows;
+        to[4 * j + e] = there ? x[0] : 0.f; to[4 * j + 2 + e] = there ? x[8] : 0.f;
+      }
+  };
+#ifdef STACK
+  uint32_t act[4], acl[4];
+  fragments(p, actions + (size_t)p.member * H * 16, 16, act);
+  fragments(p, low_actions + (size_t)p.member * H * 16, 16, acl);
+  ((uint4*)(smem + HEADS))[p.tid] = reading[(size_t)p.member * 512 + p.tid];
+  ((uint4*)(smem + HEADS))[512 + p.tid] = low_reading[(size_t)p.member * 512 + p.tid];
+  if (p.tid < 128) ((uint4*)(smem + DY))[p.tid] = make_uint4(0, 0, 0, 0);
+  float g[HALF];
+#pragma unroll
+  for (int i = 0; i < HALF; i++) g[i] = 0.f;
+  const int half = p.tid & 1, dim = (p.tid >> 1) & 7, ex = p.tid >> 4;
+  float* sums = (float*)(smem + SUMS);
+  const uint4* keep_at = kept + (example + ex) * T * 48 + (p.tid & 15);
+  num* taps_at = d_taps + (example + (p.tid >> 1)) * T * 16 + (p.tid & 1) * 8;  // of the first 64 threads
+  const bool writes_taps = p.tid < 2 * p.rows;
+  if (writes_taps) *(uint4*)taps_at = make_uint4(0, 0, 0, 0);
+  const bool has_stack = ex < p.rows;
+#endif
+  async_fence();
+  __syncthreads();
+
+  float acc[16];
+#pragma unroll
+  for (int i = 0; i < 16; i++) acc[i] = 0.f;
+  for (int n = 0; n < T; n++) {
+    const int t = T - 1 - n;
+#ifndef TANH
+    uint32_t words[8];
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+      const int row = 8 * (i >> 1) + (i & 1);
+      words[i] = row + 2 * p.pair < p.rows ? masks[((uint32_t)row * T + t) * (H / 16)] : 0;
+    }
+#endif
+#ifdef STACK
+    if (t > 0 && p.tid < 8 * p.rows)  // what the next step needs, on its way to the L2 cache
+      prefetch(d_outputs + ((p.tid >> 3) * T + t - 1) * H + (p.tid & 7) * 32 - (2 * p.pair * T * H + p.unit));
+#else
+    float d[16];
+    load(d, d_outputs, t);
+#endif
+    if (n > 0) {
+#ifdef STACK
+      uint4 kv[3];
+      const uint4* from = keep_at + (uint32_t)t * 48;
+#pragma unroll
+      for (int i = 0; i < 3; i++) kv[i] = has_stack ? __ldcs(from + i * 16) : make_uint4(0, 0, 0, 0);
+#endif
+      keep(acc);
+      product_fence();
+      recurrent(acc, W, base + LOW, p.group, base + (n & 1) * TILE, 0);
+      product_commit();
+#ifdef STACK
+      // Meanwhile: the gradient of what step t + 1 has read, and with it through what step t did to the stack.
+      heads(p, (const uint4*)(smem + HEADS), (const uint4*)(smem + HEADS) + 512, base + (n & 1) * TILE, sums);
+      __syncthreads();
+      if (!half) g[0] += total(sums, dim, ex);
+#define WORD(i) (((i) & 3) == 0 ? kv[(i) >> 2].x : ((i) & 3) == 1 ? kv[(i) >> 2].y : ((i) & 3) == 2 ? kv[(i) >> 2].z : kv[(i) >> 2].w)
+      const float push = (WORD(10) & 0xFFFF) * (1.f / 65535.f), pop = (WORD(10) >> 16) * (1.f / 65535.f), stay = 1.f - push - pop;
+      const float unit = __uint_as_float((WORD(11) >> 16) << 23), v = unpack_half(WORD(11)).x * unit;
+      const float edge = __shfl_xor_sync(~0u, (half ? unpack_half(WORD(0)).x : unpack_half(WORD(9)).y) * unit, 1);  // of the stack
+      const float g_edge = __shfl_xor_sync(~0u, half ? g[0] : g[HALF - 1], 1);
+      float above = half ? edge : v, d_push = 0.f, d_pop = 0.f, d_stay = 0.f;
+      const float d_value = push * g[0];
+      float g_above = half ? g_edge : 0.f;
+      const float last = half ? 0.f : edge, g_last = half ? 0.f : g_edge;
+#pragma unroll
+      for (int i = 0; i < HALF; i++) {
+        const float2 two = unpack_half(WORD(i >> 1));
+        const float old = ((i & 1) ? two.y : two.x) * unit;
+        const float below = i + 1 == HALF ? last : ((i & 1) ? unpack_half(WORD((i + 1) >> 1)).x : two.y) * unit;
+        const float gi = g[i], g_below = i + 1 == HALF ? g_last : g[i + 1];
+        d_push = fmaf(above, gi, d_push); d_pop = fmaf(below, gi, d_pop); d_stay = fmaf(old, gi, d_stay);
+        g[i] = push * g_below + pop * g_above + stay * gi;
+        above = old; g_above = gi;
+      }
+#pragma unroll
+      for (int o = 1; o < 16; o <<= 1) {
+        d_push += __shfl_xor_sync(~0u, d_push, o); d_pop += __shfl_xor_sync(~0u, d_pop, o); d_stay += __shfl_xor_sync(~0u, d_stay, o);
+      }
+      const float mean = push * d_push + pop * d_pop + stay * d_stay;
+      num* cell = (num*)(smem + DY + (ex >> 3) * 256 + (ex & 7) * 16);
+      const float mine = !half ? d_value : dim == 0 ? push * (d_push - mean) : dim == 1 ? pop * (d_pop - mean) : stay * (d_stay - mean);
+      if (!half || dim < 3) {
+        const num high = __float2bfloat16_rn(mine);
+        cell[half * 64 + dim] = high; cell[512 + half * 64 + dim] = __float2bfloat16_rn(mine - __bfloat162float(high));
+      }
+      async_fence();
+      __syncthreads();
+      if (writes_taps) *(uint4*)(taps_at + (uint32_t)(t + 1) * 16) = *(const uint4*)(smem + DY + (p.tid >> 4) * 256 + (p.tid & 1) * 128 + (p.tid >> 1 & 7) * 16);
+      product_fence();
+      product(acc, act[0], act[1], act[2], act[3], plain(base + DY, 128, 256), 1);
+      product(acc, act[0], act[1], act[2], act[3], plain(base + DY + 1024, 128, 256), 1);
+      product(acc, acl[0], acl[1], acl[2], acl[3], plain(base + DY, 128, 256), 1);
+      product_commit();
+#endif
+      product_wait();
+      keep(acc);
+    }
+#ifdef STACK
+    float d[16];
+    load(d, d_outputs, t);
+#endif
+#ifdef TANH
+    float h[16];
+    load(h, outputs, t);
+#pragma unroll
+    for (int i = 0; i < 16; i++) acc[i] = (acc[i] + d[i]) * (1.f - h[i] * h[i]);
+#else
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+      const int x = 4 * (i >> 1) + (i & 1);
+      acc[x] = words[i] >> bit & 1 ? acc[x] + d[x] : 0.f;
+      acc[x + 2] = words[i] >> (bit + 2) & 1 ? acc[x + 2] + d[x + 2] : 0.f;
+    }
+#endif
+    char* tile = smem + ((n + 1) & 1) * TILE;
+    store_states(p, tile, acc);
+    async_fence();
+    __syncthreads();
+    write_notes(p, tile, d_drive, T, t, scale);
+  }
+}
+#endif

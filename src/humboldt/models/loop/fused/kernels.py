@@ -1,0 +1,344 @@
+"""The loop over time on an H100 or H200, as one CUDA kernel forward and one backward: `cuda/rnn.cu` and `cuda/lstm.cu`.
+
+All arrays begin with axes of members and examples; weights and tables of symbols have only that of members. Here they
+are brought into the layouts that the kernels read.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from humboldt.models.loop.fused.launch import launch, read
+
+Activation = Literal["relu", "tanh"]
+
+HIDDEN_SIZES = (64, 128, 256)  # of the kernels; others are padded
+STACK_HIDDEN = 256
+MAX_SYMBOLS = 32
+CELL = 8  # numbers of a cell of a stack
+STACK_STEPS = 81  # what lies deeper than half of the steps is never read again, and 40 cells fit into registers
+MAX_STEPS = 2**15  # offsets inside a block have 32 bits
+RNN_ROWS, LSTM_ROWS = 32, 128  # examples of a block, and of a cluster
+HEADROOM = 4  # gradients in float16 are at first smaller than 1 by that many binary digits, and may grow 2 ** 19 times
+
+
+@runtime_checkable
+class _Sizes(Protocol):
+    """The sizes on which it depends whether a kernel can run a loop."""
+
+    @property
+    def hidden(self) -> int: ...
+    @property
+    def steps(self) -> int: ...
+    @property
+    def symbols(self) -> int: ...
+    @property
+    def cell_size(self) -> int: ...
+
+
+class Forward(NamedTuple):
+    """Results of the forward pass. Without a backward pass to follow, there are outputs only."""
+
+    outputs: Float[Array, "member example time hidden"]
+    # In 16 bits, for the gradients of weights: `before`, the hidden state before each step, and `read`, what it read.
+    notes: dict[str, Array]
+    residuals: tuple[Array, ...]  # for the backward pass
+
+
+class Gradients(NamedTuple):
+    """Results of the backward pass: in 16 bits, gradients times `scale`, which is a power of two for each member."""
+
+    d_drive: Float[Array, "member example time drive"]
+    # Of the outputs of the layers `value` and `action` of a stack. As what they are applied to is noted `before` the
+    # next step, row t is for step t - 1. What the last step does to the stack nobody reads.
+    d_taps: dict[str, Float[Array, "member example time _"]]
+    scale: Float[Array, "member example"]
+
+
+def fits(kind: str, sizes: _Sizes) -> str | None:
+    """Returns why the kernels cannot run a loop; `None` if they can."""
+    if kind not in ("rnn", "lstm", "stack_rnn"):
+        return f"there is no kernel for {kind}"
+    limits = {
+        "hidden units": (sizes.hidden, STACK_HIDDEN if kind == "stack_rnn" else HIDDEN_SIZES[-1]),
+        "symbols": (sizes.symbols, MAX_SYMBOLS),
+        "time steps": (sizes.steps, STACK_STEPS if kind == "stack_rnn" else MAX_STEPS),
+        "numbers in a cell of the stack": (sizes.cell_size if kind == "stack_rnn" else 1, CELL),
+    }
+    for what, (size, most) in limits.items():
+        if not 1 <= size <= most:
+            return f"the kernel for {kind} is for 1 to {most} {what}, not {size}"
+    return None
+
+
+def forward(
+    kind: str,
+    weights: Mapping[str, Array],
+    table: Float[Array, "member symbol drive"],
+    symbols: Int[Array, "*member example time"],
+    *,
+    keeps: bool = True,
+    activation: Activation = "relu",
+) -> Forward:
+    """Runs a loop from a state of zeros.
+
+    **Arguments:**
+
+    - `weights`: `recurrent` (member, hidden, drive) and, for a stack, `reading` (member, cell, drive), `value` (member,
+      hidden, cell), `action` (member, hidden, 3), and their biases `value_bias` and `action_bias`.
+    - `table`: what each symbol adds to the drive, biases and offsets included.
+    - `symbols`: without axis of members, all members read the same.
+    - `keeps`: whether a backward pass follows.
+    - `activation`: of an RNN.
+    """
+    run = _lstm_forward if kind == "lstm" else _rnn_forward
+    size = weights["recurrent"].shape[1]
+    outputs, notes, residuals = run(kind, weights, table, symbols, keeps, activation)
+    notes = {name: note[..., :size] if name == "before" else note for name, note in notes.items()}
+    return Forward(outputs[..., :size], notes, residuals)
+
+
+def backward(
+    kind: str,
+    weights: Mapping[str, Array],
+    residuals: tuple[Array, ...],
+    outputs: Float[Array, "member example time hidden"],
+    d_outputs: Float[Array, "member example time hidden"],
+    *,
+    activation: Activation = "relu",
+) -> Gradients:
+    """Returns the gradients of the drives of all steps, given those of all outputs."""
+    if kind == "lstm":
+        return _lstm_backward(weights, residuals, d_outputs)
+    return _rnn_backward(kind, weights, residuals, outputs, d_outputs, activation)
+
+
+# RNN and Stack-RNN -------------------------------------------------------------------------------------------------
+
+
+def _rnn_forward(
+    kind: str, weights: Mapping[str, Array], table: Array, symbols: Array, keeps: bool, activation: Activation
+) -> Forward:
+    size = _padded_size(kind, weights)
+    recurrent, table = _padded(weights["recurrent"], size, size), _padded(table, table.shape[1], size)
+    high, low = _split(recurrent.swapaxes(1, 2))
+    members, (batch, steps) = len(table), symbols.shape[-2:]
+    arguments = [_sizes(symbols, table, keeps), symbols, high, low, table]
+    shared = 256 * size + 2 * size**2
+    kept = (members, batch, steps) if keeps else (1, 1, 1)
+    results = [_array((members, batch, steps, size), jnp.float32), _array((*kept, size), _NOTES[activation])]
+    if activation == "relu":
+        results.append(_array((*kept, size // 16), jnp.uint16))
+    if kind == "stack_rnn":
+        reading = _padded(weights["reading"], CELL, size).swapaxes(1, 2)
+        heads, bias = _heads(weights, size)
+        arguments += [jnp.concatenate([x, x], 2) for x in _split(reading)]
+        arguments += [*map(_fragments, _split(heads.swapaxes(1, 2))), bias]
+        results += [_array((*kept, CELL), jnp.bfloat16), _array((*kept, 3, 16, 8), jnp.uint16)]
+        shared += 1024 + _SUMS + 2 * 8192 + 64 + 512
+    else:
+        shared += MAX_SYMBOLS * (size + 8) * 4 + 512
+    outputs, before, *others = _launch_rnn(kind, activation, "forward", size, results, arguments, symbols, shared)
+    if not keeps:
+        return Forward(outputs, {}, ())
+    notes = {"before": before}
+    if kind == "stack_rnn":
+        masks, read, stacks = others
+        notes["read"] = read[..., : weights["reading"].shape[1]]
+        others = [masks, stacks]
+    return Forward(outputs, notes, tuple(others))
+
+
+def _rnn_backward(
+    kind: str,
+    weights: Mapping[str, Array],
+    residuals: tuple[Array, ...],
+    outputs: Array,
+    d_outputs: Array,
+    activation: Activation,
+) -> Gradients:
+    size, hidden = _padded_size(kind, weights), weights["recurrent"].shape[1]
+    members, batch, steps, _ = d_outputs.shape
+    sizes = jnp.asarray(np.array([batch, steps, 0, 0, 1], np.int32))
+    arguments = [sizes, *_split(_padded(weights["recurrent"], size, size))]
+    results = [_array((members, batch, steps, size), _NOTES[activation])]
+    shared = 256 * size + 2 * size**2
+    if kind == "stack_rnn":
+        heads, _ = _heads(weights, size)
+        arguments += [*map(_fragments, _split(_padded(weights["reading"], 16, size))), *_split(heads), residuals[1]]
+        results.append(_array((members, batch, steps, 16), jnp.bfloat16))
+        shared += 2048 + _SUMS + 2 * 8192
+    scale = jnp.ones(members, jnp.float32)
+    if activation == "tanh":
+        scale = _scale(d_outputs)
+        arguments += [scale, _last_padded(outputs, size)]
+    else:
+        arguments.append(residuals[0])
+    arguments.append(_last_padded(d_outputs, size))
+    found = _launch_rnn(kind, activation, "backward", size, results, arguments, d_outputs[0, :, :, 0], shared)
+    d_taps = {}
+    if kind == "stack_rnn":
+        d_taps = {"value": found[1][..., : weights["value"].shape[2]], "action": found[1][..., CELL : CELL + 3]}
+    return Gradients(found[0][..., :hidden], d_taps, jnp.broadcast_to(scale[:, None], (members, batch)))
+
+
+# Of what is written for the gradients of weights: states after a ReLU outgrow float16.
+_NOTES = {"relu": jnp.bfloat16, "tanh": jnp.float16}
+_SUMS = 4 * 16 * 36 * 4
+
+
+def _launch_rnn(
+    kind: str,
+    activation: Activation,
+    direction: Literal["forward", "backward"],
+    size: int,
+    results: list[jax.ShapeDtypeStruct],
+    arguments: list[Array],
+    symbols: Any,
+    shared: int,
+) -> tuple[Array, ...]:
+    text = read(f"{'stack' if kind == 'stack_rnn' else activation}_{direction}_{size}")
+    members = len(arguments[2])
+    blocks = members * -(-symbols.shape[-2] // RNN_ROWS)
+    return launch(
+        text, f"rnn_{direction}", tuple(results), *arguments, blocks=blocks, threads=2 * size, shared_memory=shared
+    )
+
+
+def _split(x: Float[Array, "..."]) -> tuple[Array, Array]:
+    """Returns the high and the low part of numbers, in bfloat16. By `reduce_precision`: of a conversion there and back
+    XLA would keep the excess precision, and the low part would be zero."""
+    high = jax.lax.reduce_precision(x, 8, 7)
+    return high.astype(jnp.bfloat16), (x - high).astype(jnp.bfloat16)
+
+
+def _heads(weights: Mapping[str, Array], size: int) -> tuple[Float[Array, "member hidden 16"], Array]:
+    """Returns the layers on the hidden state as one, and its bias: 8 values, 3 actions and 5 zeros."""
+    value, action = _padded(weights["value"], size, CELL), _padded(weights["action"], size, CELL)
+    biases = [_last_padded(weights[name], CELL) for name in ("value_bias", "action_bias")]
+    return jnp.concatenate([value, action], 2), jnp.concatenate(biases, 1)
+
+
+def _fragments(x: Array) -> Array:
+    """Orders matrices (16, units) as the registers of a warp have them: (k-step, lane, 8)."""
+    lane, register = np.arange(32)[:, None, None], np.arange(4)[:, None]
+    step, two = np.arange(x.shape[2] // 16)[:, None, None, None], np.arange(2)
+    row, column = lane // 4 + 8 * (register % 2), 16 * step + 2 * (lane % 4) + 8 * (register // 2) + two
+    row, column = np.broadcast_arrays(row, column)
+    return x[:, row, column].reshape(len(x), *column.shape[:2], 8)
+
+
+# LSTM --------------------------------------------------------------------------------------------------------------
+
+# The unit, of 64, of column 8 j + 2 a + e of a product.
+_UNIT = np.array([16 * a + 2 * j + e for j in range(8) for a in range(4) for e in range(2)])
+
+
+def _lstm_forward(
+    kind: str, weights: Mapping[str, Array], table: Array, symbols: Array, keeps: bool, activation: Activation
+) -> Forward:
+    del activation
+    size = _padded_size(kind, weights)
+    blocks, columns = size // 64, 16 if table.shape[1] <= 8 else 32
+    members, (batch, steps) = len(table), symbols.shape[-2:]
+    recurrent = _gates_padded(_rows_padded(weights["recurrent"], size), size)
+    recurrent = recurrent.reshape(members, size, 4, blocks, 64)[..., _UNIT].transpose(0, 3, 2, 4, 1)
+    entries = _gates_padded(table, size).reshape(members, -1, 4, blocks, 64)[..., _UNIT].transpose(0, 3, 2, 4, 1)
+    if table.shape[1] <= columns // 2:
+        high = jax.lax.reduce_precision(entries, 5, 10)
+        entries = jnp.concatenate([_last_padded(x, columns // 2) for x in (high, entries - high)], -1)
+    entries = _last_padded(entries, columns).astype(jnp.float16)
+    kept = (members, batch, steps) if keeps else (1, 1, 1)
+    outputs, before, gates = launch(
+        read(f"lstm_forward_{size}_{columns}"),
+        "lstm_forward",
+        (
+            _array((members, batch, steps, size), jnp.float32),
+            _array((*kept, size), jnp.float16),
+            _array((*kept, blocks, 5, 64), jnp.float16),
+        ),
+        _sizes(symbols, table, keeps),
+        symbols,
+        recurrent.astype(jnp.float16),
+        entries,
+        blocks=members * blocks * -(-batch // LSTM_ROWS),
+        threads=256,
+        shared_memory=768 * size + 1024 * columns + 64,
+    )
+    return Forward(outputs, {"before": before}, (gates,)) if keeps else Forward(outputs, {}, ())
+
+
+def _lstm_backward(weights: Mapping[str, Array], residuals: tuple[Array, ...], d_outputs: Array) -> Gradients:
+    size, hidden = _padded_size("lstm", weights), weights["recurrent"].shape[1]
+    blocks = size // 64
+    members, batch, steps, _ = d_outputs.shape
+    recurrent = _gates_padded(_rows_padded(weights["recurrent"], size), size)
+    recurrent = recurrent.reshape(members, blocks, 64, 4, blocks, 64)[:, :, _UNIT][..., _UNIT]
+    recurrent = recurrent.transpose(0, 4, 1, 2, 3, 5).astype(jnp.float16)
+    scale = _scale(d_outputs)
+    (d_drive,) = launch(
+        read(f"lstm_backward_{size}"),
+        "lstm_backward",
+        (_array((members, batch, steps, 4 * size), jnp.float16),),
+        jnp.asarray(np.array([batch, steps, 0, 0, 1], np.int32)),
+        recurrent,
+        scale,
+        residuals[0],
+        _last_padded(d_outputs, size),
+        blocks=members * blocks * -(-batch // LSTM_ROWS),
+        threads=256,
+        shared_memory=512 * size + 2 * (blocks - 1) * 4 * 2048 + 64,
+    )
+    if size != hidden:
+        d_drive = d_drive.reshape(members, batch, steps, 4, size)[..., :hidden].reshape(members, batch, steps, -1)
+    return Gradients(d_drive, {}, jnp.broadcast_to(scale[:, None], (members, batch)))
+
+
+def _scale(d_outputs: Float[Array, "member example time hidden"]) -> Float[Array, " member"]:
+    """Returns, for each member, the power of two that brings its largest number near to 1 (1 if that is not finite)."""
+    largest = jnp.abs(d_outputs).max((1, 2, 3))
+    exponent = jax.lax.bitcast_convert_type(largest, jnp.int32) >> 23 & 255  # biased by 127
+    wanted = jnp.where(jnp.isfinite(largest), jnp.clip(2 * 127 - HEADROOM - exponent, 4, 250), 127)
+    return jax.lax.bitcast_convert_type(wanted << 23, jnp.float32)
+
+
+def _gates_padded(x: Float[Array, "member row drive"], size: int) -> Array:
+    """Pads the four gates, which are the last axis, to `size` units each."""
+    gates = x.reshape(*x.shape[:2], 4, -1)
+    return _last_padded(gates, size).reshape(*x.shape[:2], 4 * size)
+
+
+# Both --------------------------------------------------------------------------------------------------------------
+
+
+def _padded_size(kind: str, weights: Mapping[str, Array]) -> int:
+    """Returns the hidden size of the kernel. Weights of zero make the units that are added zero, so numbers agree."""
+    hidden = weights["recurrent"].shape[1]
+    return STACK_HIDDEN if kind == "stack_rnn" else next(size for size in HIDDEN_SIZES if size >= hidden)
+
+
+def _sizes(symbols: Array, table: Array, keeps: bool) -> Int[Array, " 5"]:
+    """Returns `struct Sizes` of the kernels."""
+    batch, steps = symbols.shape[-2:]
+    own = batch * steps if symbols.ndim == 3 else 0
+    return jnp.asarray(np.array([batch, steps, table.shape[1], own, keeps], np.int32))
+
+
+def _array(shape: tuple[int, ...], dtype: Any) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(shape, dtype)
+
+
+def _last_padded(x: Array, size: int) -> Array:
+    return x if x.shape[-1] == size else jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, size - x.shape[-1])])
+
+
+def _rows_padded(x: Array, rows: int) -> Array:
+    return x if x.shape[1] == rows else jnp.pad(x, ((0, 0), (0, rows - x.shape[1]), (0, 0)))
+
+
+def _padded(x: Float[Array, "member row column"], rows: int, columns: int) -> Array:
+    return _last_padded(_rows_padded(x, rows), columns)

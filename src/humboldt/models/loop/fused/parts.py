@@ -1,0 +1,146 @@
+"""The cells that the kernels can run, taken apart into arrays."""
+
+from functools import reduce
+from operator import add
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from humboldt.models.cells.base import AbstractCell
+from humboldt.models.cells.lstm import LSTMCell
+from humboldt.models.cells.rnn import Activation, RNNCell
+from humboldt.models.cells.with_memory import MemoryCell
+from humboldt.models.layers.linear import Linear
+from humboldt.models.loop.fused.recorded import recorded
+from humboldt.models.memories.stack import Stack
+
+Kind = Literal["rnn", "lstm", "stack_rnn", "stack_lstm"]
+KINDS: dict[tuple[type, bool], Kind] = {
+    (RNNCell, False): "rnn",
+    (LSTMCell, False): "lstm",
+    (RNNCell, True): "stack_rnn",
+    (LSTMCell, True): "stack_lstm",
+}
+
+
+class Kernel(NamedTuple):
+    """The kernel of one kind of cell. `activation`: of an RNN."""
+
+    kind: Kind
+    activation: Activation = "relu"
+
+
+class Sizes(NamedTuple):
+    """The sizes of a loop, which decide whether a kernel can run it."""
+
+    hidden: int
+    steps: int
+    symbols: int
+    activation: str  # of an RNN
+    cell_size: int = 0  # of the stack
+
+
+class Parts(NamedTuple):
+    """A cell: its controller and, if it has a stack, the layer on the reading and the stack."""
+
+    kind: Kind
+    controller: RNNCell | LSTMCell
+    reading: Linear | None
+    stack: Stack | None
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel for this cell."""
+        return Kernel(self.kind, self.controller.activation if isinstance(self.controller, RNNCell) else "relu")
+
+    def sizes(self, steps: int, symbols: int) -> Sizes:
+        """Returns the sizes of a loop of so many steps over an alphabet."""
+        cell_size = self.stack.cell_size if self.stack else 0
+        return Sizes(self.controller.hidden_size, steps, symbols, self.kernel.activation, cell_size)
+
+    def weights(self) -> dict[str, Array]:
+        """Returns the arrays that a kernel multiplies with at every step."""
+        found = {"recurrent": self.controller.recurrent.weight}
+        if self.reading is not None and self.stack is not None:
+            found["reading"] = self.reading.weight
+            for name, layer in (("value", self.stack.value), ("action", self.stack.action)):
+                found[name], found[f"{name}_bias"] = layer.weight, _bias(layer)
+        return found
+
+    def table(self, vectors: Float[Array, "symbol in"]) -> Float[Array, "symbol drive"]:
+        """Returns what each symbol adds to the drive, with all biases and the offset of the forget gate."""
+        table = jax.vmap(self.controller.project)(vectors) + _bias(self.controller.recurrent)[None]
+        if self.reading is not None:
+            table = table + _bias(self.reading)[None]
+        if isinstance(self.controller, LSTMCell):
+            offsets = jnp.array([0.0, 0.0, self.controller.forget_offset, 0.0], table.dtype)
+            table = table + jnp.repeat(offsets, self.controller.hidden_size)[None]
+        return table
+
+    def again(
+        self, table: Float[Array, "symbol drive"], symbols: Int[Array, " time"], notes: dict[str, Array]
+    ) -> tuple[Array, dict[str, Array], Array]:
+        """Returns what stands for the drives of all steps, for the outputs of the layers on the hidden state, and for
+        the scale of their gradients (see `recorded`): gradients go through them to all weights.
+
+        `notes` are the inputs of the layers: `before`, the hidden state before every step, and `read`, the reading.
+        """
+        before = notes["before"]
+        # Nothing is added, but all weights now differ along the same axes of `vmap`: those of members. And so do
+        # symbols that members share: else XLA would sort the gradients of all drives for one product of all members.
+        zero = 0 * jax.lax.stop_gradient(sum((x.reshape(-1)[0] for x in self.weights().values()), start=table[0, 0]))
+
+        def of(weights: list[Array], inputs: list[Array], axis: int = 0) -> tuple[Array, Array]:
+            return recorded(jnp.concatenate(weights, axis) + zero, jnp.concatenate(inputs, 1))
+
+        small, small_inputs = (
+            [table],
+            [jax.nn.one_hot(symbols, len(table), dtype=before.dtype) + zero.astype(before.dtype)],
+        )
+        if self.reading is not None:
+            small.append(self.reading.weight)
+            small_inputs.append(notes["read"])
+        drives, scale = _sum(of([self.controller.recurrent.weight], [before]), of(small, small_inputs))
+        if self.stack is None:
+            return drives, {}, scale
+        # Their gradients come with the step that reads what they did, the next one.
+        layers, always = (
+            (self.stack.value, self.stack.action),
+            (symbols[:, None] >= 0).astype(before.dtype) + zero.astype(before.dtype),
+        )
+        outputs, scale = _sum(
+            (0, scale),
+            of([layer.weight for layer in layers], [before], 1),
+            of([_bias(layer)[None] for layer in layers], [always], 1),
+        )
+        value_size = layers[0].weight.shape[1]
+        return drives, {"value": outputs[:, :value_size], "action": outputs[:, value_size:]}, scale
+
+
+def parts_of(cell: AbstractCell) -> Parts | None:
+    """Returns the parts of a cell, or `None` if it is not exactly one of those that the kernels know: a class derived
+    from one of these may do anything."""
+    controller, reading, stack = cell, None, None
+    if type(cell) is MemoryCell:
+        controller, reading, stack = cell.controller, cell.reading, cell.memory
+        if type(stack) is not Stack or stack.num_stacks != 1:
+            return None
+    kind = KINDS.get((type(controller), stack is not None))
+    if kind is None:
+        return None
+    parts = Parts(kind, controller, reading, stack)  # pyright: ignore[reportArgumentType]
+    layers = [parts.controller.input, parts.controller.recurrent, reading]
+    layers += [stack.value, stack.action] if isinstance(stack, Stack) else []
+    return parts if all(type(layer) in (Linear, type(None)) for layer in layers) else None
+
+
+def _bias(layer: Linear) -> Float[Array, " out"]:
+    return jnp.zeros(layer.weight.shape[1], layer.weight.dtype) if layer.bias is None else layer.bias
+
+
+def _sum(*results: Any) -> tuple[Array, Array]:
+    """Adds up results of `recorded`: all get the same cotangents."""
+    outputs, scales = zip(*results, strict=True)
+    return reduce(add, outputs), reduce(add, scales)

@@ -1,0 +1,58 @@
+"""The loop over time by the kernels, with its gradients."""
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PyTree
+
+from humboldt.models.cells.base import AbstractCell
+from humboldt.models.loop.fused.batching import backward, forward
+from humboldt.models.loop.fused.parts import Kernel, parts_of
+
+
+def run_fused(
+    cell: AbstractCell, vectors: Float[Array, "symbol in"], symbols: Int[Array, " time"], *, keeps: bool = True
+) -> Float[Array, "time hidden"]:
+    """Returns the outputs of a cell that starts from zeros and reads `vectors[symbols]`.
+
+    As in `unroll`, gradients take another path than values: the backward kernel gives the gradients of the drives and
+    of the outputs of further layers, and those of all weights come from one product for all steps.
+
+    **Arguments:**
+
+    - `keeps`: whether gradients are wanted.
+    """
+    parts = parts_of(cell)
+    assert parts is not None, "chosen for this cell"
+    table = parts.table(vectors)
+    weights, frozen = jax.tree.map(lambda x: jax.lax.stop_gradient(x)[None], (parts.weights(), table))
+    found = forward(parts.kernel, keeps=keeps)(weights, frozen, symbols[None, None].astype(jnp.int32))
+    outputs, notes, residuals = jax.lax.stop_gradient(found)
+    if not keeps:
+        return outputs[0, 0]
+    again = parts.again(table, symbols, {name: note[0, 0] for name, note in notes.items()})
+    linked: Any = _with_gradient(parts.kernel, outputs, (weights, residuals), again)
+    return linked[0, 0]
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _with_gradient(kernel: Kernel, outputs: Array, saved: PyTree, again: PyTree) -> Array:
+    """Returns `outputs` as if computed from the drives and further outputs `again`."""
+    del kernel, saved, again
+    return outputs
+
+
+def _forward(kernel: Kernel, outputs: Array, saved: PyTree, again: PyTree) -> tuple[Array, PyTree]:
+    del kernel, again
+    return outputs, (outputs, saved)
+
+
+def _backward(kernel: Kernel, kept: PyTree, d_outputs: Array) -> tuple[None, None, PyTree]:
+    outputs, (weights, residuals) = kept
+    gradients = backward(kernel)(weights, residuals, outputs, d_outputs)
+    return None, None, jax.tree.map(lambda x: x[0, 0], tuple(gradients))
+
+
+_with_gradient.defvjp(_forward, _backward)
