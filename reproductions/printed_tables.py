@@ -80,7 +80,7 @@ def main() -> None:
     for task, model, mean, best in means_above_maxima():
         print(f"Chomsky, mean above maximum: {task}, {model}, mean {mean} (B.5), maximum {best} (B.4)")
     for table, model, value, share, numbers in shares_of_few_learners():
-        print(f"FIND, {table}, {model} {value}: a share of {share} is one of {numbers or 'no number'} of at most 20 learners")
+        print(f"FIND, {table}, {model} {value}: a share of {share} is one of {numbers or 'no number'} of at most 20")
     print("Syntax, weights as stated, as fit, printed:")
     print(f"  LSTM {recurrent_weights(256, 256):,} / {recurrent_weights(256, 256, layers=2):,} (2 layers) / 1.05M")
     bilstm = recurrent_weights(128, 128, directions=2), recurrent_weights(128, 256, directions=2)
