@@ -2,7 +2,10 @@
 
 import importlib.util
 import json
+import math
+import re
 import statistics
+import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -166,16 +169,88 @@ def syntax_columns() -> str:
 
 
 def bias_shares() -> str:
-    """Returns the shares of learners that follow a rule, with Fisher's exact test."""
+    """Returns the shares of learners that follow a rule, with Fisher's exact test, and how many of these differ."""
     module = script("reproductions/bias/cells.py")
+    shares = list(module.shares())
     columns = ("task", "size", "learner", "products", "rule", "fit", "follow it", "FPA", "paper", "p")
-    return markdown(columns, map(module.row, module.shares()))
+    tested = [share for share in shares if share.p]
+    rare = [share for share in tested if share.p[max(share.p)] < 0.01]
+    if_few = [share for share in tested if share.p[min(share.p)] < 0.01]
+    where = dict.fromkeys(f"{title('bias', share.model)} on {share.task}, {share.size}" for share in (*rare, *if_few))
+    places = {(share.task, share.size, share.model) for share in shares}
+    said = (
+        f"In these {len(places)} cells, {len(tested)} shares have a published number. Of them {len(rare)} have a p "
+        f"below 0.01 if all of the paper's seeds fit, and {len(if_few)} if 70% do: {'; '.join(where) or 'none'}."
+    )
+    return markdown(columns, map(module.row, shares)) + textwrap.fill(said, 140) + "\n\n"
 
 
 def bias_lengths() -> str:
     """Returns description lengths beside the paper's."""
     columns = ("task", "size", "learner", "seeds", "rule", "L in nats", "L in bits", "paper", "")
     return markdown(columns, script("reproductions/bias/cells.py").lengths())
+
+
+def bias_units() -> str:
+    """Returns how often the intervals of our description lengths hold the printed number, in bits and in nats."""
+    found: dict[str, list[tuple[bool, bool]]] = {}
+    for task, _, _, _, _, _, bits, paper, _ in script("reproductions/bias/cells.py").lengths():
+        if not paper[0].isdigit() or float(paper.strip("*")) < 1:  # a bound, or none, or nearly zero
+            continue
+        low, high = (float(part) for part in re.findall(r"[\d.]+", bits)[1:])
+        printed = float(paper.strip("*"))
+        in_nats = low * math.log(2) <= printed <= high * math.log(2)
+        found.setdefault(task, []).append((low <= printed <= high, in_nats))
+    rows = [
+        [task, str(len(held)), str(sum(bits for bits, _ in held)), str(sum(nats for _, nats in held))]
+        for task, held in found.items()
+    ]
+    return markdown(("task", "printed lengths of at least 1", "our interval holds them, in bits", "in nats"), rows)
+
+
+def bias_appendices() -> str:
+    """Returns what is on record of Tables 3 to 6 and 8: agreement and description lengths, the paper's in brackets."""
+    module = script("reproductions/bias/cells.py")
+    rows = []
+    for cell in cells("bias"):
+        own = {(r.measure, r.statistic): r for r in suites.get("bias").presentation.records(cell)}
+        _, _, *varied = cell.place
+        if not module.has_fewer_seeds(cell) or ("fits", "share") not in own:
+            continue
+        fits, changes = own["fits", "share"], ", ".join(f"{name}={value:g}" for name, value in varied)
+        for rule in module.rules_of(cell):
+            shown = []
+            for measure, statistic in ((f"FPA-{rule}", "share"), (f"L-{rule}", "bits")):
+                record = own.get((measure, statistic))
+                paper = module.printed(cell, rule, measure[: measure.index("-")])
+                beside = "–" if paper is None else str(paper)
+                shown.append("–" if record is None else f"{record.value:.2f} ({beside})")
+            p = [r.value for (m, s), r in own.items() if m == f"FPA-{rule}" and s.startswith("p_if_")]
+            fit = f"{round(fits.value * fits.members)} of {fits.members}"
+            lowest = f"{min(p):.2g}" if p else ""
+            rows.append([cell.task, title("bias", cell.model), changes or "–", fit, rule, *shown, lowest])
+    return markdown(("task", "learner", "setting", "fit", "rule", "FPA (paper)", "L in bits (paper)", "p"), rows)
+
+
+def bias_kept() -> str:
+    """Returns description lengths with a new Adam and with one that remembers, of the same learners."""
+    module, found = script("reproductions/bias/cells.py"), {}
+    for cell in cells("bias"):
+        lengths = module.summarise(cell).lengths
+        if lengths is not None and not module.has_fewer_seeds(cell):
+            moments = dict(cell.heading.changes).get("moments", "fresh")
+            found.setdefault((cell.task, cell.place[0], cell.model), {})[moments] = (cell, lengths.everyone)
+    rows = []
+    for (task, _, model), both in found.items():
+        if "kept" not in both:
+            continue
+        for moments, (cell, lengths) in sorted(both.items()):
+            for each in lengths.rules:
+                low, high = (bound / math.log(2) for bound in (each.interval.low, each.interval.high))
+                interval = f"{each.bits:.2f} ({low:.1f} to {high:.1f})"
+                place = task, title("bias", model), moments, str(lengths.seeds), each.rule
+                rows.append([*place, f"{each.nats:.2f}", interval, str(module.printed(cell, each.rule, "L"))])
+    return markdown(("task", "learner", "Adam", "seeds", "rule", "L in nats", "L in bits", "paper"), rows)
 
 
 def bias_scan() -> str:
@@ -220,10 +295,91 @@ def mdlrnn_sizes() -> str:
     return markdown(columns, [[languages[row[0]], *row[1:]] for row in module.page_rows(searches)])
 
 
+def lines(path: str) -> list[dict[str, Any]]:
+    """Returns the objects of a file of JSON lines, below `reproductions`."""
+    return [json.loads(line) for line in (RECORDS / path).read_text(encoding="utf-8").splitlines()]
+
+
+def bliss_orders() -> str:
+    """Returns the two orders of strings on a^n b^n, and Fisher's exact test."""
+    columns = ("ε", "`shuffled`", "`corpus`", "Fisher's exact test, p")
+    return markdown(columns, script("reproductions/bliss/table_2.py").orders())
+
+
+def bias_fairseq() -> str:
+    """Returns how many of fairseq's own Transformers fit their training set, and which rule these follow."""
+    runs = lines("bias/fairseq_transformer.jsonl")
+    rows = []
+    for task in dict.fromkeys(run["task"] for run in runs):
+        own = [run for run in runs if run["task"] == task]
+        fitting = [run for run in own if run["right"] == run["examples"]]
+        rule = "hierar" if "hierar" in own[0] else "mem"
+        follow = sum(run[rule] == run["inputs"] for run in fitting)
+        right = f"{min(run['right'] for run in own)} to {max(run['right'] for run in own)} of {own[0]['examples']}"
+        rows.append([task, str(len(own)), right, str(len(fitting)), f"{rule}: {follow} of {len(fitting)}"])
+    return markdown(("task", "seeds", "examples right", "fit", "follow a rule"), rows)
+
+
+def bias_fairseq_changes() -> str:
+    """Returns what decides whether fairseq's own Transformers fit, one change of the training at a time."""
+    runs = [run for run in lines("bias/fairseq_transformer.jsonl") if run["task"] == "composition_or_memorization"]
+    runs += lines("bias/fairseq_changes.jsonl")
+    rows = []
+    for changes in dict.fromkeys(tuple(run.get("changes", {}).items()) for run in runs):
+        own = [run for run in runs if tuple(run.get("changes", {}).items()) == changes]
+        nats = [run["nats"] for run in own if "nats" in run]
+        rows.append(
+            [
+                ", ".join(f"`{name}={value:g}`" for name, value in changes) or "none",
+                f"{sum(run['right'] == run['examples'] for run in own)} of {len(own)}",
+                f"{min(run['right'] for run in own)} to {max(run['right'] for run in own)}",
+                f"{min(nats):.1f} to {max(nats):.1f}",
+            ]
+        )
+    return markdown(("change", "fit", "examples right, of 76", "nats of all 76"), rows)
+
+
+def bias_moments() -> str:
+    """Returns lengths of fairseq's own LSTM with a new Adam and with one that remembers."""
+    runs, rows = lines("bias/fairseq_lengths.jsonl"), []
+    for hidden in (128, 512):
+        for moments in ("fresh", "kept"):
+            own = [run for run in runs if (run["hidden"], run["moments"]) == (hidden, moments)]
+            values = [statistics.mean(sum(run[f"bits_{rule}"]) for run in own) for rule in ("comp", "mem")]
+            rows.append([moments, str(hidden), str(len(own)), *(f"{value:.2f}" for value in values)])
+        place = {"paper_table": "table_4d", "parameter_value": str(hidden), "model": "lstm_s2s_no_att", "metric": "L"}
+        printed = [str(lookup("bias", "value", **place, rule=rule)) for rule in ("comp", "mem")]
+        rows.append(["paper", str(hidden), "20" if hidden == 128 else "100", *printed])
+    return markdown(("optimiser", "hidden size", "seeds", "L-comp in bits", "L-mem in bits"), rows)
+
+
+def syntax_shortcuts() -> str:
+    """Returns how good classifiers are that see no structure."""
+    titles = {
+        **{"length": "length", "length_parity": "length, odd or even", "bag": "bag of symbols"},
+        **{"first_last": "first and last symbol", "bigrams": "bigrams", "category_bag": "bag of categories"},
+        **{"category_first_last": "first and last category", "category_bigrams": "bigrams of categories"},
+        "category_bag_quadratic": "products of category counts",
+    }
+    entries = json.loads((RECORDS / "syntax/shortcuts.json").read_text(encoding="utf-8"))
+    found = {(entry["task"], entry["terminals"]): entry["accuracy"] for entry in entries}
+    rows = [
+        [
+            *(title if terminals == 2 else "", str(terminals)),
+            *("{test:.1f} / {long:.1f}".format(**found[task, terminals][name]) for task in SYNTAX_TASKS),
+        ]
+        for name, title in titles.items()
+        for terminals in (2, 100)
+    ]
+    return markdown(("classifier", "T", *(f"`{task}`" for task in SYNTAX_TASKS)), rows)
+
+
 BLOCKS = {
     each.__name__: each
     for each in (
-        *(chomsky_cells, pcfg_set_cells, syntax_table_2, syntax_printed_columns, syntax_columns),
-        *(bias_shares, bias_lengths, bias_scan, bliss_table_2, mdlrnn_sizes),
+        *(chomsky_cells, pcfg_set_cells, syntax_table_2, syntax_printed_columns, syntax_columns, syntax_shortcuts),
+        *(bias_shares, bias_lengths, bias_scan, bias_fairseq, bias_fairseq_changes, bias_moments),
+        *(bias_units, bias_appendices, bias_kept),
+        *(bliss_table_2, bliss_orders, mdlrnn_sizes),
     )
 }

@@ -40,8 +40,8 @@ MORE = {
         "paper's found none."
     ),
     "pcfg_set": (
-        "With the paper's learning rate LSTMS2S has 0.91 on the base task, where the paper has 0.79; with that of the "
-        "authors' script it has 0.77."
+        "On the base task of an earlier corpus LSTMS2S has 0.91 with the paper's learning rate, where the paper has "
+        "0.79, and 0.77 with that of the authors' script."
     ),
     "bias": (
         "These are shares of learners that follow a rule (p > 0.01, which is weak where few learners fit); two of ten "

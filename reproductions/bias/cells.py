@@ -17,9 +17,18 @@ from typing import NamedTuple
 from humboldt.measures.bias import fisher
 from humboldt.published import lookup
 from humboldt.suites import catalogue, suites
-from humboldt.suites.bias.printed import MAIN_TABLES, SEEDS, Printed, fits_behind, printed, published_number
+from humboldt.suites.bias.printed import (
+    MAIN_TABLES,
+    SEEDS,
+    Printed,
+    fits_behind,
+    has_fewer_seeds,
+    printed,
+    published_number,
+)
+from humboldt.suites.bias.protocol import LEARNERS
 from humboldt.suites.bias.tables import rules_of, summarise
-from humboldt.suites.cells import sort_results
+from humboldt.suites.cells import Cell, sort_results
 from humboldt.suites.reading import stored
 
 HERE = Path(__file__).parent
@@ -52,14 +61,27 @@ class Share(NamedTuple):
         return {fit: fisher(self.agree, self.fit, paper.value, fit) for fit in fits_behind(paper, SEEDS)}
 
 
+def main_cells() -> list[Cell]:
+    """The cells of Tables 1, 2 and 7: of the paper's sizes, trained and measured as its text says."""
+    suite = suites.get("bias")
+    found = [cell for cells in sort_results(suite, stored(HERE.parent, "bias")).cells.values() for cell in cells]
+    others = ("updates", "optimiser", "moments", "vocabulary", "curve_block")
+    return [
+        cell
+        for cell in found
+        if cell.task in MAIN_TABLES
+        and cell.model in LEARNERS
+        and not has_fewer_seeds(cell)
+        and not any(name in others for name, _ in cell.heading.changes)
+    ]
+
+
 def shares() -> Iterator[Share]:
     """All of them, in the order of the paper."""
     suite = suites.get("bias")
     found = []
-    for cells in sort_results(suite, stored(HERE.parent, "bias")).cells.values():
-        for cell in cells:
-            if cell.task not in MAIN_TABLES or cell.task == "scan_jump":  # which has accuracies instead
-                continue
+    for cell in main_cells():
+        if cell.task != "scan_jump":  # which has accuracies instead
             setting, summary = cell.scores[0].training.setting, summarise(cell)
             counts = {**summary.agreeing}
             for rule in rules_of(cell):
@@ -91,8 +113,7 @@ def row(share: Share) -> list[str]:
 def lengths() -> Iterator[list[str]]:
     """The lines of the second table: description lengths of each cell and rule, with the paper's. A star is its own."""
     suite, models, tasks = suites.get("bias"), list(suites.get("bias").contenders), list(MAIN_TABLES)
-    found = [cell for cells in sort_results(suite, stored(HERE.parent, "bias")).cells.values() for cell in cells]
-    for cell in sorted(found, key=lambda cell: (tasks.index(cell.task), models.index(cell.model))):
+    for cell in sorted(main_cells(), key=lambda cell: (tasks.index(cell.task), models.index(cell.model))):
         report = summarise(cell).lengths
         if report is None:
             continue
