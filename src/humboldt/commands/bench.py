@@ -22,7 +22,7 @@ from humboldt.settings import parse_assignments
 from humboldt.suites import benched, profile, suites
 from humboldt.suites.answers import ModelAnswers
 from humboldt.suites.bench import BUDGETS, PREFIX
-from humboldt.suites.reading import stored
+from humboldt.suites.reading import explained, stored
 from humboldt.suites.resolving import is_current
 
 SuiteNames = Annotated[list[str], typer.Option("--suite", help="Suite; may be repeated. Default: all that fit.")]
@@ -66,7 +66,9 @@ def bench(
 
     with resumable():
         running.run_bench(planned, executor=executor, announces=True, answered=answered)
-    print(planned.table())
+    with explained(out):
+        table = planned.table()
+    print(table)
     try:
         print(f"The same as a page, with figures: `{write_report(out)}`. Open it in a browser.", file=sys.stderr)
     except MissingExtra:
@@ -98,7 +100,9 @@ def references(
     if (add is None) != (to is None):
         raise UsageError("--add and --to belong together: results of one folder are added to files in another.")
     if add is not None and to is not None:
-        of_presets = [(preset, answers) for preset in BUDGETS for answers in benched.answers_of(stored(add), preset)]
+        with explained(add):
+            made = stored(add)
+            of_presets = [(preset, answers) for preset in BUDGETS for answers in benched.answers_of(made, preset)]
         for preset, answers in of_presets:
             check_size(answers.scores[0], preset)
         results = [scores for _, answers in of_presets for scores in answers.scores]

@@ -22,7 +22,7 @@ from humboldt.suites.agreement_rules import RULES, Row
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.cells import Cell, cells_of, sort_results
 from humboldt.suites.experiments import Request
-from humboldt.suites.reading import stored
+from humboldt.suites.reading import explained, stored
 
 PAPERS = ("paper", "table_")  # how presets with the settings of a paper begin
 WORK = ("steps", "updates", "epochs")  # settings that are proportional to the time of a training
@@ -72,9 +72,10 @@ def reproduced(folder: str | Path = "reproductions", suite: str | None = None) -
     """
     names = [suites.get(suite).name] if suite is not None else [name for name in suites.names() if name in RULES]
     tables = []
-    for name in names:
-        if name in RULES:
-            tables += _tables(name, list(_found(Path(folder), suites.get(name))))
+    with explained(Path(folder)):
+        for name in names:
+            if name in RULES:
+                tables += _tables(name, list(_found(Path(folder), suites.get(name))))
     return tables
 
 
