@@ -1,4 +1,4 @@
-"""Do two versions of the code look for stored results under the same keys? Compares the plans of all suites and presets.
+"""Do two versions of the code look for stored results under the same keys? Compares the plans of all presets.
 
     python benchmarks/same_identities.py OLD [NEW]
 

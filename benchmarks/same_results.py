@@ -8,7 +8,6 @@ there is one. The second prints one JSON record: how many members were compared,
 `results.db` files at any depth. Models from files are those of this checkout, for both.
 """
 
-import json
 import os
 import shlex
 import subprocess

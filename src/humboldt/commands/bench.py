@@ -25,7 +25,7 @@ from humboldt.suites import benched, profile, suites
 from humboldt.suites.answers import ModelAnswers
 from humboldt.suites.bench import BUDGETS, PREFIX
 from humboldt.suites.profile_figure import profile_figure
-from humboldt.suites.reading import stored, upgrade
+from humboldt.suites.reading import explained, stored, upgrade
 from humboldt.suites.resolving import is_current
 
 SuiteNames = Annotated[list[str], typer.Option("--suite", help="Suite; may be repeated. Default: all that fit.")]
@@ -69,7 +69,9 @@ def bench(
 
     with resumable():
         running.run_bench(planned, executor=executor, announces=True, answered=answered)
-    print(planned.table())
+    with explained(out):
+        table = planned.table()
+    print(table)
     try:
         print(f"The same as a page, with figures: `{write_report(out)}`. Open it in a browser.", file=sys.stderr)
     except MissingExtra:
@@ -109,17 +111,18 @@ def references(
     if (add is None) != (to is None):
         raise UsageError("--add and --to belong together: results of one folder are added to files in another.")
     if add is not None and to is not None:
-        added = read_file(add, upgrade) if add.is_file() else stored(add)
         of_presets = []
-        for preset in BUDGETS:
-            for answers in benched.answers_of(added, preset):
-                missing = missing_tasks(answers)
-                if missing:
-                    parts = f"{answers.suite}, {answers.model}, {preset}"
-                    print(f"Left out: {parts}: no results of {', '.join(missing)}.", file=sys.stderr)
-                    continue
-                check_size(answers.scores[0], preset)
-                of_presets.append((preset, answers))
+        with explained(add):
+            added = read_file(add, upgrade) if add.is_file() else stored(add)
+            asked = [(preset, answers) for preset in BUDGETS for answers in benched.answers_of(added, preset)]
+        for preset, answers in asked:
+            missing = missing_tasks(answers)
+            if missing:
+                parts = f"{answers.suite}, {answers.model}, {preset}"
+                print(f"Left out: {parts}: no results of {', '.join(missing)}.", file=sys.stderr)
+                continue
+            check_size(answers.scores[0], preset)
+            of_presets.append((preset, answers))
         results = [scores for _, answers in of_presets for scores in answers.scores]
         if not results:
             raise UsageError(f"`{add}` has no whole suite of a bench preset. Make one with `humboldt bench`.")

@@ -8,7 +8,7 @@ import typer
 
 from humboldt.commands.options import folder
 from humboldt.report.words import counted
-from humboldt.storage.exports import add_reported
+from humboldt.storage.exports import add_reported, num_reported
 from humboldt.storage.merging import merge
 from humboldt.suites.reading import upgrade, warn
 
@@ -25,10 +25,11 @@ def merge_(
     The members in a file of `humboldt archive` are kept apart: a bench shows them as reported, not re-run.
     """
     files = [path for path in folders if path.suffix == ".jsonl"]
+    counts = [num_reported(path, upgrade) for path in files]  # raises before anything is written
     if stores := [path for path in folders if path not in files]:
         done = merge(stores, out, warn=warn)
         added = f"{counted(done.members, 'member')} and {counted(done.weights, 'file')} of weights"
         print(f"Added to `{out}`: {added}.", file=sys.stderr)
-    for path in files:
-        members = counted(add_reported(path, out, upgrade), "reported member")
-        print(f"Added to `{out}`: {members} of `{path}`.", file=sys.stderr)
+    for path, count in zip(files, counts, strict=True):
+        add_reported(path, out)
+        print(f"Added to `{out}`: {counted(count, 'reported member')} of `{path}`.", file=sys.stderr)

@@ -19,7 +19,7 @@ from humboldt.storage.output import check_output, write_file
 from humboldt.suites import suites
 from humboldt.suites.cells import cells_of, sort_results
 from humboldt.suites.curves import training_curves
-from humboldt.suites.reading import reported, stored, warn
+from humboldt.suites.reading import explained, reported, stored, warn
 
 SUPERSEDED = ", superseded"  # ends the heading of figures of results of earlier versions
 INSIDE = 4  # default number of saved members that a page shows
@@ -53,12 +53,15 @@ def write_report(folder: Path, output: Path | None = None, *, inside: int = INSI
     if output is not None:
         check_output(output)
     damage: list[str] = []
-    results = stored(folder, warn=damage.append)
+    with explained(folder):
+        results = stored(folder, warn=damage.append)
+        page = collect(results, shlex.quote(str(folder)), read_records(folder), reported(folder))
     for sentence in damage:
         warn(sentence)
-    page = collect(results, shlex.quote(str(folder)), read_records(folder), reported(folder))
     members, remarks = look_inside(folder, inside)
-    write(html(page, members, remarks, damage), path)
+    with explained(folder):
+        text = html(page, members, remarks, damage)
+    write(text, path)
     return path
 
 
@@ -80,21 +83,22 @@ def plot(
         kind_of(output)  # an error before anything is read
         check_output(output)
     load_files(plugin)
-    found = all_figures(folder)
+    with explained(folder):
+        figures = all_figures(folder)
     if figure == "list":
-        lines = [f"{name}  ({where})" if where else name for name, where, _ in found]
+        lines = [f"{name}  ({where})" if where else name for name, where, _ in figures]
         print(printable("\n".join(lines)) or "No figures yet.")
         return
-    matching = [(where, one) for name, where, one in found if name == figure]
+    matching = [(where, data) for name, where, data in figures if name == figure]
     if not matching:
-        raise unknown_name("figure", figure, {name for name, _, _ in found})
+        raise unknown_name("figure", figure, {name for name, _, _ in figures})
     if heading is not None:
         headings = [where for where, _ in matching]
-        matching = [(where, one) for where, one in matching if where == heading]
+        matching = [(where, data) for where, data in matching if where == heading]
         if not matching:
             raise unknown_name(f"setting with the figure {figure}", heading, headings)
     else:
-        matching = [(where, one) for where, one in matching if not where.endswith(SUPERSEDED)] or matching
+        matching = [(where, data) for where, data in matching if not where.endswith(SUPERSEDED)] or matching
     if len(matching) > 1:
         choices = "; ".join(f"--heading {shlex.quote(where)}" for where, _ in matching)
         raise UsageError(f"{len(matching)} settings have a figure {figure!r}. Choose one: {choices}.")
@@ -119,15 +123,17 @@ def archive(
         check_output(output)
     if suite is not None:
         suites.get(suite)
-    known = [scores for scores in stored(folder, suite) if scores.training.suite in suites]
-    entries = []
-    for scores in known:
-        its_suite = suites.get(scores.training.suite)
-        entries.append(exported(scores, format=its_suite.format, headline=its_suite.headline))
+    with explained(folder):
+        entries = []
+        for scores in stored(folder, suite):
+            if scores.training.suite in suites:
+                its_suite = suites.get(scores.training.suite)
+                entries.append(exported(scores, format=its_suite.format, headline=its_suite.headline))
+        lines = as_lines(entries)
     if output is None:
-        print(printable(as_lines(entries)), end="")
+        print(printable(lines), end="")
         return
-    write_file(output, as_lines(entries))
+    write_file(output, lines)
     print(output)
 
 
@@ -135,20 +141,21 @@ def all_figures(folder: Path) -> list[tuple[str, str, AnyFigure]]:
     """Returns all figures of a folder: name, heading, figure. Those of superseded results say so in their heading."""
     from humboldt.page.answers import answers_of
 
-    found = []
-    results = stored(folder)
+    results, figures = stored(folder), list[tuple[str, str, AnyFigure]]()
     for name in suites.names():
         suite = suites.get(name)
-        own = [scores for scores in results if scores.training.suite == name]
-        if not own:
+        of_suite = [scores for scores in results if scores.training.suite == name]
+        if not of_suite:
             continue
-        ordered = sort_results(suite, own)
-        for heading, cells in ordered.cells.items():
-            figures = [*suite.presentation.figures(suite, cells), *training_curves(suite, cells)]
-            found += [(f"{name}/{one.name}", str(heading), one) for one in figures]
+        ordered = sort_results(suite, of_suite)
+        of_headings = [(str(heading), cells) for heading, cells in ordered.cells.items()]
         for heading, cells in cells_of(suite, ordered.superseded).items():
-            figures = [*suite.presentation.figures(suite, cells), *training_curves(suite, cells)]
-            found += [(f"{name}/{one.name}", f"{heading}{SUPERSEDED}", one) for one in figures]
+            of_headings.append((f"{heading}{SUPERSEDED}", cells))
+        parts = [
+            (heading, [*suite.presentation.figures(suite, cells), *training_curves(suite, cells)])
+            for heading, cells in of_headings
+        ]
         everything = [cell for cells in ordered.cells.values() for cell in cells]
-        found += [(f"{name}/{one.name}", "", one) for one in suite.presentation.figures_across(suite, everything)]
-    return found + [(f"bench/{part.preset}", f"bench {part.preset}", part.figure) for part in answers_of(results, "")]
+        parts.append(("", suite.presentation.figures_across(suite, everything)))
+        figures += [(f"{name}/{figure.name}", heading, figure) for heading, of_part in parts for figure in of_part]
+    return figures + [(f"bench/{part.preset}", f"bench {part.preset}", part.figure) for part in answers_of(results, "")]

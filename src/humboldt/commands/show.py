@@ -11,6 +11,7 @@ import typer
 
 from humboldt.commands.memory import without_collection
 from humboldt.commands.options import Folder, Plugins
+from humboldt.core.results import Scores
 from humboldt.errors import UsageError
 from humboldt.plugins import load_files
 from humboldt.report.tables import Table, as_csv, as_json, as_text, check_ending, write_records
@@ -19,7 +20,7 @@ from humboldt.storage.output import check_output, reason, replacing, shortened
 from humboldt.storage.store import Store
 from humboldt.suites import suites
 from humboldt.suites.long_form import curve_rows, member_rows
-from humboldt.suites.reading import chosen, stored, unknown_suite_tables
+from humboldt.suites.reading import chosen, explained, stored, unknown_suite_tables
 from humboldt.suites.reading import records as records_of
 from humboldt.suites.reading import tables as tables_of
 
@@ -55,29 +56,42 @@ def show(
     if suite is not None:
         suites.get(suite)
     if failures:
-        told = [f"{f.task} · {f.model} {json.dumps(f.member)}:\n{f.error}" for f in Store.open(folder).failures(suite)]
-        print(printable("\n".join(told)) or "Nothing has failed.")
+        failed = Store.open(folder).failures(suite)
+        texts = [f"{f.task} · {f.model} {json.dumps(f.member)}:\n{f.error}" for f in failed]
+        print(printable("\n".join(texts)) or "Nothing has failed.")
         return
-    found = chosen(stored(folder, suite), tasks=task, models=model, preset=preset)
-    records, tables = [], list[Table]()
-    for name in dict.fromkeys(scores.training.suite for scores in found):
-        own = [scores for scores in found if scores.training.suite == name]
+    with explained(folder):
+        results = chosen(stored(folder, suite), tasks=task, models=model, preset=preset)
+        records, tables = _shown(results)
+        if members or curves:
+            records = member_rows(results) if members else curve_rows(results)
+        text = "" if output else _text(records, tables, as_records=as_records, as_rows=as_rows or members or curves)
+    if output is None:
+        print(text, end="")
+        return
+    _write(output, records)
+    print(f"{counted(len(records), 'record')} in `{output}`.", file=sys.stderr)
+
+
+def _shown(results: Sequence[Scores]) -> tuple[list[dict[str, Any]], list[Table]]:
+    """Returns the results of all suites as records and as tables."""
+    records, tables = list[dict[str, Any]](), list[Table]()
+    for name in dict.fromkeys(scores.training.suite for scores in results):
+        of_suite = [scores for scores in results if scores.training.suite == name]
         if name not in suites:
-            tables += unknown_suite_tables(name, own)
+            tables += unknown_suite_tables(name, of_suite)
             continue
-        records += [asdict(record) for record in records_of(suites.get(name), own)]
-        tables += tables_of(suites.get(name), own)
-    if members or curves:
-        records = member_rows(found) if members else curve_rows(found)
-    if output is not None:
-        _write(output, records)
-        print(f"{counted(len(records), 'record')} in `{output}`.", file=sys.stderr)
-    elif as_records:
-        print(printable(as_json(records)), end="")
-    elif as_rows or members or curves:
-        print(printable(as_csv(records)), end="")
-    else:
-        print(printable(as_text(tables)) or "No results yet.")
+        records += [asdict(record) for record in records_of(suites.get(name), of_suite)]
+        tables += tables_of(suites.get(name), of_suite)
+    return records, tables
+
+
+def _text(records: Sequence[Mapping[str, Any]], tables: Sequence[Table], *, as_records: bool, as_rows: bool) -> str:
+    if as_records:
+        return printable(as_json(records))
+    if as_rows:
+        return printable(as_csv(records))
+    return (printable(as_text(tables)) or "No results yet.") + "\n"
 
 
 def _write(output: Path, records: Sequence[Mapping[str, Any]]) -> None:

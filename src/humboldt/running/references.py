@@ -10,7 +10,8 @@ from humboldt.errors import UsageError
 from humboldt.models import models
 from humboldt.running.budgets import size_of_settings
 from humboldt.settings import from_json
-from humboldt.storage.exports import exported, place, union
+from humboldt.storage.exports import exported, place, scores_of, union
+from humboldt.storage.store import as_written
 from humboldt.suites import catalogue, plans, suites
 from humboldt.suites.answers import ModelAnswers
 from humboldt.suites.bench import BUDGETS, PREFIX
@@ -63,7 +64,8 @@ def check_size(scores: Scores, preset: str) -> None:
 def add_references(results: Sequence[Scores], folder: Path) -> list[Path]:
     """Adds results to the references in a folder. A training that is there already gets the union of its members."""
     known: dict[str, dict[tuple[str, str], Any]] = {}
-    for _, entry in references.entries(folder):
+    for where, entry in references.entries(folder):
+        scores_of(entry, as_written, where)  # raises if it is damaged
         known.setdefault(entry["training"]["suite"], {})[place(entry)] = entry
     for suite, lines in as_references(results).items():
         for line in lines:

@@ -145,7 +145,7 @@ def json_object(text: Any, column: str) -> dict[str, Any]:
     """Returns the JSON object in a cell."""
     value = json_value(text, column)
     if not isinstance(value, dict):
-        raise BadCell(f"{column} holds {_short(text)}, which is not a JSON object")
+        raise BadCell(f"{column} holds {short(text)}, which is not a JSON object")
     return value
 
 
@@ -154,13 +154,13 @@ def json_value(text: Any, column: str) -> Any:
     try:
         return json.loads(text)
     except (TypeError, ValueError, RecursionError):
-        raise BadCell(f"{column} holds {_short(text)}, which is not JSON") from None
+        raise BadCell(f"{column} holds {short(text)}, which is not JSON") from None
 
 
 def number(value: Any, column: str) -> float:
     """Returns the number in a cell."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
-        raise BadCell(f"{column} holds {_short(value)}, which is not a finite number")
+        raise BadCell(f"{column} holds {short(value)}, which is not a finite number")
     return value
 
 
@@ -174,10 +174,11 @@ def _is_finite(value: float) -> bool:
 def text(value: Any, column: str) -> str:
     """Returns the text in a cell."""
     if not isinstance(value, str):
-        raise BadCell(f"{column} holds {_short(value)}, which is not text")
+        raise BadCell(f"{column} holds {short(value)}, which is not text")
     return value
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """Returns a value as text of at most 40 characters."""
     shown = repr(value)
     return shown if len(shown) <= 40 else f"{shown[:37]}..."

@@ -12,6 +12,7 @@ exported without their members.
 import gzip
 import json
 import os
+import stat
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -20,14 +21,16 @@ from typing import Any
 from humboldt.core.identity import Evaluation, Training
 from humboldt.core.results import Result, Scores, State, end_of_training
 from humboldt.errors import UsageError
-from humboldt.storage.databases import BadCell, number
-from humboldt.storage.output import write_file
+from humboldt.storage.databases import BadCell, number, short, text
+from humboldt.storage.output import reason, shortened, write_file
 from humboldt.storage.store import Upgrade, Written
 
 INDEX = "exports.json"
+LARGEST = 2**31  # bytes of a file that is read, decompressed
 REPORTED = "reported"  # the folder in a store for exported members from elsewhere
 DIGITS = 6  # of measures and details: enough for every table and picture
 CURVES = ("training", "accuracy_per_length", "outputs")  # needed only by figures: exported with the best member
+MOST_DEPTH = 4  # of lists and objects in settings
 SHARED = ("shortcuts", "parameters")  # details that are equal for all members of a training: exported with the first
 
 
@@ -99,15 +102,23 @@ def read_members(folder: Path, upgrade: Upgrade) -> list[Scores]:
     return [scores_of(entry, upgrade, where) for where, entry in _entries(folder)]
 
 
-def add_reported(path: Path, out: Path, upgrade: Upgrade) -> int:
-    """Copies a file of exported members into a store, apart from its own results. Returns the number of members."""
-    count = sum(len(scores_of(entry, upgrade, where).results) for where, entry in _lines(path))
+def num_reported(path: Path, upgrade: Upgrade) -> int:
+    """Returns the number of members in a file of exported members; raises a usage error if it is damaged."""
+    return sum(len(scores_of(entry, upgrade, where).results) for where, entry in _lines(path))
+
+
+def add_reported(path: Path, out: Path) -> None:
+    """Copies a file of exported members into a store, apart from its own results."""
+    text, target = _text(path), out / REPORTED / path.name
+    if os.path.lexists(target) and _text(target) != text:
+        raise UsageError(
+            f"`{target}` is there already, and `{path}` has other members. Rename the new file, or remove the old one."
+        )
     try:
-        (out / REPORTED).mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"`{out / REPORTED}` cannot be made: {error.strerror}. Choose another folder.") from error
-    write_file(out / REPORTED / path.name, _text(path), "--out")
-    return count
+        raise UsageError(f"`{target.parent}` cannot be made: {error.strerror}. Choose another folder.") from error
+    write_file(target, text, "--out")
 
 
 def read_reported(folder: Path, upgrade: Upgrade) -> list[Scores]:
@@ -154,21 +165,63 @@ def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 def scores_of(entry: Mapping[str, Any], upgrade: Upgrade, where: str) -> Scores:
     """Reads one exported training, upgraded to current settings. `where` names its place in messages."""
     try:
-        training = upgrade(Written(Training(**entry["training"]), entry["format"]))
-        results = [
-            Result(
-                one["member"],
-                State(one["state"]),
-                {name: number(value, f"measures.{name}") for name, value in one["measures"].items()},
-                number(one["seconds"], "seconds"),
-                one.get("detail", {}),
-                entry["environments"][one["environment"]],
-            )
-            for one in entry["results"]
-        ]
-        return Scores(training, Evaluation(**entry["evaluation"]), tuple(results))
+        evaluation, environments = entry["evaluation"], entry["environments"]
+        setting, version = _setting(evaluation["setting"]), _version(evaluation["version"])
+        training = upgrade(Written(_training(entry["training"]), _whole(entry["format"], "format")))
+        environments = [{name: text(value, name) for name, value in part.items()} for part in environments]
+        places = [_whole(part["environment"], "environment") for part in entry["results"]]
+        results = tuple(_member(part, environments[i]) for part, i in zip(entry["results"], places, strict=True))
+        return Scores(training, Evaluation(text(evaluation["name"], "name"), setting, version), results)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, BadCell) as error:
         raise UsageError(f"{where} is not an exported training: {error!r:.300}. Restore the file.") from error
+
+
+def _training(entry: Mapping[str, Any]) -> Training:
+    suite, task, model, engine = (text(entry[name], name) for name in ("suite", "task", "model", "engine"))
+    setting = _setting(entry["setting"])
+    for part in ("model", "task"):
+        _object(setting.get(part, {}), part)
+    versions = {name: _version(value) for name, value in _object(entry["versions"], "versions").items()}
+    return Training(suite, task, model, engine, setting, versions)
+
+
+def _member(entry: Mapping[str, Any], environment: Mapping[str, str]) -> Result:
+    measures = {name: number(value, f"measures.{name}") for name, value in entry["measures"].items()}
+    seconds, detail = number(entry["seconds"], "seconds"), _object(entry.get("detail", {}), "detail")
+    member = _plain(_object(entry["member"], "member"), "member", 1)
+    return Result(member, State(entry["state"]), measures, seconds, detail, environment)
+
+
+def _setting(value: Any) -> dict[str, Any]:
+    return _plain(_object(value, "setting"), "setting", MOST_DEPTH)
+
+
+def _plain(value: Any, name: str, depth: int) -> Any:
+    """Returns a value that consists of finite numbers, texts, `None`, and lists and objects of at most this depth."""
+    if isinstance(value, dict | list):
+        if not depth:
+            raise BadCell(f"{name} holds {short(value)}, which is nested too deep")
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            _plain(part, f"{name}.{key}", depth - 1)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        number(value, name)
+    return value
+
+
+def _object(value: Any, name: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise BadCell(f"{name} holds {short(value)}, which is not a JSON object")
+    return value
+
+
+def _whole(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
+        raise BadCell(f"{name} holds {short(value)}, which is not a whole number from 0")
+    return value
+
+
+def _version(value: Any) -> int | str:
+    return value if isinstance(value, str) else _whole(value, "version")
 
 
 def read_records(folder: Path) -> list[tuple[str, list[dict[str, Any]]]]:
@@ -180,22 +233,36 @@ def read_records(folder: Path) -> list[tuple[str, list[dict[str, Any]]]]:
 
 def _records(path: Path) -> list[dict[str, Any]]:
     try:
-        return json.loads(_text(path))
+        records = json.loads(_text(path))
     except (ValueError, RecursionError) as error:
         raise UsageError(f"`{path}` is not JSON: {error}. Restore the file.") from error
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+        raise UsageError(f"`{path}` is not a list of records, as `humboldt show --json` prints. Restore the file.")
+    return records
 
 
 def _listed(folder: Path, kind: str) -> list[Path]:
+    """Returns the files that an index names; all must be in its folder."""
     try:
         names = json.loads(_text(folder / INDEX)).get(kind, [])
-    except (ValueError, AttributeError, RecursionError) as error:
+        paths = [Path(name) for name in names]
+    except (ValueError, AttributeError, TypeError, RecursionError) as error:
         raise UsageError(f"`{folder / INDEX}` does not name exports: {error}. See docs/report.md.") from error
-    return [folder / name for name in names]
+    for path in paths:
+        if path.is_absolute() or ".." in path.parts:
+            raise UsageError(f"`{folder / INDEX}` names `{shortened(path)}`, which is not in its folder. Correct it.")
+    return [folder / path for path in paths]
 
 
 def _text(path: Path) -> str:
+    """Reads a plain file: a pipe or a device could be without end."""
     try:
-        data = path.read_bytes()
-        return (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise UsageError(f"`{path}` cannot be read: {error}.") from error
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise UsageError(f"`{path}` is not a file. Give a file that `humboldt archive` wrote.")
+        with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise UsageError(f"`{shortened(path)}` has more than {LARGEST // 2**30} GiB. Give a smaller archive.")
+        return data.decode()
+    except (OSError, EOFError, zlib.error, ValueError) as error:  # ValueError: not UTF-8, or a null byte in the name
+        raise UsageError(f"`{shortened(path)}` cannot be read: {reason(error)}.") from error

@@ -1,4 +1,4 @@
-"""Abilities that only some suites have."""
+"""Abilities of suites that not all of them have."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,7 +56,7 @@ class OffersData(ABC):
 
     @abstractmethod
     def examples(self, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
-        """Pairs of input and target symbols. The task is one of the suite's."""
+        """Yields pairs of input and target symbols. The task is one of the suite's."""
 
     def data(
         self,
@@ -69,7 +69,7 @@ class OffersData(ABC):
         settings: Mapping[str, Any],
         preset: str = "paper",
     ) -> Iterator[tuple[list[str], list[str]]]:
-        """Pairs of input and target symbols; all of a split if `count` is `None`."""
+        """Yields pairs of input and target symbols; all of a split if `count` is `None`."""
         task = register_language(self, task)  # pyright: ignore[reportArgumentType]  a suite inherits this
         if task not in self.tasks_with_examples():
             raise unknown_name("task", task, self.tasks_with_examples())
@@ -94,8 +94,8 @@ class OffersCheck:
     def check(
         self, task: str, lines: Sequence[str], settings: Mapping[str, Any] = MappingProxyType({})
     ) -> conformance.Report:
-        """Compares the examples of a task, as JSON lines, with its oracle. `settings` are changes of the task and of
-        its data."""
+        """Compares examples of a task, as JSON lines, with its oracle. `settings` are changes to the task and to its
+        data."""
         suite: Any = self
         task = register_language(suite, task)
         resolved, *_ = outside_trainings(suite, task, "any", catalogue.PAPER, settings)
@@ -106,7 +106,7 @@ class OffersCheck:
 @dataclass(frozen=True)
 class WrongString:
     """The shortest of many strings that a member gets wrong. `answer` and `expected` are empty where the caller can
-    compute them; `input` is empty where all were right. `tried` says in words what the member was asked."""
+    compute them; `input` is empty where all were right. `tried`: the strings that were tried, in words."""
 
     input: tuple[str, ...] | None
     tried: str
@@ -115,10 +115,10 @@ class WrongString:
 
 
 class OffersWrongStrings(ABC):
-    """A suite that can say on which short string a trained member fails first."""
+    """A suite that can find the shortest string that a trained member gets wrong."""
 
     @abstractmethod
     def first_wrong(self, resolved: Any, predictor: Any, detail: Mapping[str, Any]) -> WrongString | None:
-        """Returns the shortest string that a predictor of one member gets wrong, of those that are tried. `detail` is
-        what was stored with the member's scores. `None` where that cannot be said.
+        """Returns the shortest string that a predictor of one member gets wrong, of those that are tried; `None` if it
+        is not known. `detail` has the stored details of the member's scores.
         """

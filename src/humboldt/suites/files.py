@@ -46,19 +46,19 @@ class FileRequest:
     for_table: bool = False
 
     def only(self) -> Path:
-        """Returns the file, where there must be one."""
+        """Returns the file; raises a usage error if there is none, or more than one."""
         path, *others = self.paths
         if others:
             raise UsageError(f"{len(self.paths)} files were given, but this is scored from one. Score one at a time.")
         return path
 
     def check_no_twin(self, suite: AbstractSuite) -> None:
-        """Refuses a second file."""
+        """Raises a usage error if there is a second file."""
         if self.twin is not None:
             raise UsageError(f"--twin {self.twin}: {suite.name} has no test that compares two outputs. Leave it out.")
 
     def check_no_split(self, suite: AbstractSuite) -> None:
-        """Refuses the name of a test set."""
+        """Raises a usage error if a test set is named."""
         if self.split is not None:
             raise UsageError(f"--split {self.split}: {suite.name} needs no split to score a file. Leave it out.")
 
@@ -67,9 +67,9 @@ class FileRequest:
 class OutsideInput:
     """A model from outside, ready to be scored by `AbstractSuite.score` under each evaluation.
 
-    - `details`: what a file has beside scores: disagreements, how many strings are covered.
+    - `details`: contents of a file beside scores: disagreements, the number of strings that it covers.
     - `has_table`: whether the scores can be put into a table.
-    - `check_finished`: called after scoring; raises if a file has more than was asked for.
+    - `check_finished`: called after scoring; raises if a file has answers that were not needed.
     """
 
     resolved: Resolved
@@ -96,8 +96,8 @@ def trained_elsewhere(
 ) -> tuple[Resolved, list[Evaluation]]:
     """Returns the training that a model from outside is scored as, and its evaluations.
 
-    A model is trained for one corpus: where the suite has several, one must be chosen. With `compares`, models are
-    asked which of two strings is more probable.
+    A model is trained for one corpus; if the suite has several, one must be chosen. With `compares`, the answers are
+    which of two strings is more probable.
     """
     trained_on = suite.trained_task(task)
     trainings = plans.outside_trainings(suite, trained_on, name, preset, changes)
@@ -125,8 +125,8 @@ def trained_elsewhere(
 
 
 class RecordedOutputs(AbstractPredictor, WritesOutputs):
-    """Sequence-to-sequence members that answer as files say: for each member, outputs by source, both as text with
-    single spaces. `covers` names the test sets that have outputs, where these are not all."""
+    """Sequence-to-sequence members with the outputs of files: for each member, outputs by source, both as text with
+    single spaces. `covers` names the test sets that have outputs, if these are not all."""
 
     def __init__(
         self,
@@ -165,5 +165,5 @@ class RecordedOutputs(AbstractPredictor, WritesOutputs):
 
 
 def shortened(text: str) -> str:
-    """Returns a text in quotes, of which a long one shows its beginning."""
+    """Returns a text in quotes; of a long one only the beginning."""
     return repr(text) if len(text) <= SHOWN else f"{text[:SHOWN]!r}..."

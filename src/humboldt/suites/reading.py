@@ -1,13 +1,15 @@
 """Reads stored results and makes records and tables of them, for all suites."""
 
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from humboldt.core.identity import Evaluation, Training, canonical
 from humboldt.core.results import Scores, State
-from humboldt.errors import HumboldtError, unknown_name
+from humboldt.errors import HumboldtError, RunError, unknown_name
 from humboldt.models.own import remember
 from humboldt.report.tables import Record, Table, TableCell
 from humboldt.report.words import printable
@@ -45,6 +47,21 @@ def stored(folder: Path, suite: str | None = None, warn: Callable[[str], None] =
             warn(remark)
     _make_known(results)
     return results
+
+
+@contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """Turns errors about values of an unexpected form, such as results from elsewhere may have, into messages."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(frame.filename).name}, line {frame.lineno}: {type(error).__name__}: {error!s:.200}"
+        raise RunError(
+            f"The results in `{folder}` cannot be shown: a value has another form than Humboldt writes ({place}). "
+            "Restore the files from a copy. If nothing has changed them, this is an error of Humboldt: report it with "
+            "this text."
+        ) from error
 
 
 def reported(folder: Path) -> list[Scores]:

@@ -9,6 +9,7 @@ from humboldt.arguments import folder as folder_path
 from humboldt.suites import suites
 from humboldt.suites.agreement_rules import RULES, Row
 from humboldt.suites.published_numbers import PublishedNumber, published_numbers
+from humboldt.suites.reading import explained
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +49,8 @@ def reproduced(folder: str | Path = "reproductions", suite: str | None = None) -
     results for one number, one of current versions is preferred, then the best (`bias`, `pcfg_set`: the one with the
     fewest departures). Numbers of `chomsky` are judged after the same number of training steps.
     """
-    return [table for name in _compared(suite) for table in _tables(name, published_numbers(Path(folder), name))]
+    with explained(Path(folder)):
+        return [table for name in _compared(suite) for table in _tables(name, published_numbers(Path(folder), name))]
 
 
 def disagreements(folder: str | Path = "reproductions", suite: str | None = None) -> list[PublishedNumber]:

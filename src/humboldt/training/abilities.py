@@ -109,8 +109,7 @@ class HasNetwork(AbstractAbility):
     @abstractmethod
     def model(self, member: int) -> Any:
         """Returns one member as a network, which can be called with tokens and mask (see `humboldt.models`) and may be
-        a
-        `humboldt.core.internals.Inspectable`."""
+        a `humboldt.core.internals.Inspectable`."""
 
 
 def ability(predictor: Any, wanted: type[A]) -> A:

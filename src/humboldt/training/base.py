@@ -53,7 +53,7 @@ class Schedule:
 
 
 def warm_up(steps: int | None) -> Schedule | None:
-    """Returns the schedule of a rate that rises for so many steps and then stays; `None` if it never rises."""
+    """Returns the schedule of a rate that rises for this number of steps and then stays; `None` if it never rises."""
     return None if steps is None else Schedule(steps, decay="none")
 
 

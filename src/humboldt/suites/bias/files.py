@@ -29,10 +29,10 @@ NATS_ROW = '{"input": "a a a", "rule": "mem", "nats": 0.25, "seed": 1}'
 
 
 class RecordedNats(AbstractPredictor, GivesProbabilities):
-    """Members that have the nats of a file: for each member, those of the pairs that it codes.
+    """Members with the nats of a file: for each member, those of the pairs that it codes.
 
-    Two rules may have the same output for an input, and their nats need not be the same: they are given in the order of
-    the rules, in which a member is asked about them. `covers` names the rules that have nats.
+    Two rules may have the same output for an input, with different nats: they are in the order of the rules. `covers`
+    names the rules that have nats.
     """
 
     def __init__(self, problem: RuleLearning, nats: Sequence[Mapping[Pair, Sequence[float]]], covers: Sequence[str]):
@@ -165,7 +165,7 @@ class _Reader:
 
     def nats(self, rows: Iterable[files.Row]) -> _Coded:
         """Returns the nats of each hold-out example, by seed and rule. The nats of an example are those under the model
-        that is to code it: see `humboldt.measures.bias.retrainings`.
+        that codes it: see `humboldt.measures.bias.retrainings`.
         """
         nats: dict[tuple[Seed, str, Symbols], float] = {}
         places: dict[tuple[Seed, str, Symbols], str] = {}

@@ -20,8 +20,10 @@ MOST_SHOWN = 100  # hold-out inputs whose outputs are kept
 
 
 def score(scoring: ScoringInput) -> list[MemberScore]:
-    """First models are asked for outputs, which tell with which rule they agree. All are asked for nats. A model from
-    outside may be able to give one of the two only."""
+    """Scores members: the rule that a first model's outputs agree with, and the nats of the examples that members code.
+
+    A model from outside may give only one of the two.
+    """
     problem, predictor = scoring.problem, scoring.predictor
     assert isinstance(problem, RuleLearning)
     first = [i for i, member in enumerate(scoring.members) if not member["block"]]
@@ -41,7 +43,7 @@ def score(scoring: ScoringInput) -> list[MemberScore]:
 
 
 def _agreements(problem: RuleLearning, scoring: ScoringInput) -> Iterator[MemberScore]:
-    """Yields whether each member fits the training set, with which rule it agrees, and on how many inputs."""
+    """Yields for each member whether it fits the training set, and its agreement with each rule."""
     from humboldt.measures.bias import perfect_agreement, sequence_accuracy
 
     task = problem.task
@@ -71,7 +73,7 @@ def outputs(
     longest: int,
     scoring: ScoringInput | None,
 ) -> list[list[Symbols]]:
-    """Greedy outputs of all members for these inputs, in their order."""
+    """Returns the greedy outputs of each member, in the order of the inputs."""
     said: list[list[Symbols]] = [[] for _ in range(predictor.num_members)]
     for begin in range(0, len(inputs), ROWS):
         rows = inputs[begin : begin + ROWS]
@@ -84,8 +86,8 @@ def outputs(
 
 
 def _nats(problem: RuleLearning, scoring: ScoringInput, predictor: GivesProbabilities) -> list[dict[str, float]]:
-    """For each member and rule, the nats of all that it codes for the rule; for a curve, those of each example that is
-    left, on average."""
+    """Returns for each member and rule the nats of the examples that it codes; for a curve, the mean over the examples
+    that are left."""
     from humboldt.measures.bias import curve_retraining_of, retraining_of
 
     rules = scoring.predictor.covers  # a file may have nats of some rules only
@@ -119,8 +121,8 @@ def _nats(problem: RuleLearning, scoring: ScoringInput, predictor: GivesProbabil
 
 
 def readings(task: AbstractBiasTask, scores: Sequence[MemberScore]) -> list[ReportedNumber]:
-    """FPA of each rule over the members that fit the training set, with its Wilson interval, mean accuracy, and mean
-    description length in nats, with its bootstrap interval."""
+    """Returns for each rule its share of the members that fit the training set (FPA) with a Wilson interval, the mean
+    accuracy, and the mean description length with a bootstrap interval."""
     first = [score.measures for score in scores if any(name.startswith("agrees_") for name in score.measures)]
     has_nats = any(name.startswith("nats_") for score in scores for name in score.measures)
     return [
@@ -165,7 +167,7 @@ def _agreement_readings(task: AbstractBiasTask, members: Sequence[Mapping[str, f
 
 
 def _length_readings(task: AbstractBiasTask, scores: Sequence[MemberScore]) -> list[ReportedNumber]:
-    """In bits, the unit of the paper's numbers, and in nats."""
+    """Returns description lengths in bits, the unit of the paper's numbers, and in nats."""
     import numpy as np
 
     from humboldt.measures.bias import DescriptionLengths, summarise
@@ -198,7 +200,7 @@ def _length_readings(task: AbstractBiasTask, scores: Sequence[MemberScore]) -> l
 
 
 def probe(resolved: Resolved) -> Probe:
-    """Returns the outputs for a few inputs. A trained learner stops about where a rule does."""
+    """Builds a probe that writes outputs for a few inputs, as long as those of the longest rule."""
     task, inputs = resolved.task, list(resolved.task.holdout_inputs[:PROBED])
     problem = RuleLearning(task, resolved.protocol, [{"seed": 0, "rule": "", "block": 0}])
     longest = max(len(task.output(rule, asked)) for rule in task.rules for asked in inputs)

@@ -68,7 +68,7 @@ class Bias(AbstractSuite, OffersData, OffersFiles):
         return {"seeds": len(distinct(members, "seed")), "description_length": lengths}
 
     def variation(self, training: Training) -> Variation | None:
-        """Tables 3 to 6, which vary one setting at the first size of each task, and Figure 3."""
+        """Returns the variation of Tables 3 to 6, each of one setting at the first size of a task, or of Figure 3."""
         if training.setting.get("curve_block"):
             layers = {"num_layers": 2} if training.model == "transformer" else {}
             return Variation({**OF_FIGURE_3, **layers}, FEWER_SEEDS)
@@ -76,7 +76,7 @@ class Bias(AbstractSuite, OffersData, OffersFiles):
         return Variation(changes, FEWER_SEEDS) if changes else None
 
     def groups(self, resolved: Resolved, members: Sequence[Member]) -> list[Sequence[Member]]:
-        """First models apart: they have few examples. With moments that are kept, a later block takes longer."""
+        """Separates first models, which have few examples. With `moments=kept`, members of later blocks take longer."""
         groups: dict[int, list[Member]] = {}
         for member in members:
             key = member["block"] if resolved.protocol.moments == "kept" else int(not scoring.is_first(member))

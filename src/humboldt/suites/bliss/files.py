@@ -22,14 +22,16 @@ SAME = 1e-6  # how far apart two distributions after the same prefix may be
 
 
 class Recorded:
-    """A stepper that says what a file says. Prefixes are nodes of a tree, so that memory grows with the file alone."""
+    """A stepper that returns the distributions of a file. Prefixes are nodes of a tree, so that memory grows only with
+    the file."""
 
     def __init__(self, vocabulary: int) -> None:
         self._children: dict[tuple[int, int], int] = {}
         self._distributions = np.zeros((1024, vocabulary))
 
     def add(self, ids: np.ndarray, distributions: np.ndarray) -> int | None:
-        """Adds one string. Gives the step at which an earlier string has another distribution after the same prefix."""
+        """Adds one string. Returns the first step at which an earlier string with the same prefix has another
+        distribution."""
         node = -1
         for step, symbol in enumerate(ids.tolist()):
             known = self._children.get((node, symbol))
@@ -44,23 +46,23 @@ class Recorded:
         return None
 
     def init(self, count: int) -> np.ndarray:
-        """Nothing read."""
+        """Returns the state before the first symbol of each row."""
         return np.full(count, -1)
 
     def step(self, state: np.ndarray, symbols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Follows the tree."""
+        """Reads one symbol in each row; returns the new state and the distributions of the next symbol."""
         pairs = zip(state.tolist(), symbols.tolist(), strict=True)
         state = np.array([self._children[pair] for pair in pairs], int)
         return state, self._distributions[state]
 
     def take(self, state: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Selects."""
+        """Returns the state of some rows."""
         return state[rows]
 
 
 @dataclass(frozen=True)
 class RecordedDistributions(AbstractPredictor, ReadsSymbols):
-    """One member that answers as a file says. It covers the first `strings` test strings, and no others."""
+    """One member with the answers of a file: those to the first `strings` test strings."""
 
     recorded: Recorded
     strings: int
@@ -76,7 +78,7 @@ class RecordedDistributions(AbstractPredictor, ReadsSymbols):
 
 
 def file_input(suite: AbstractSuite, request: FileRequest) -> OutsideInput:
-    """Reads the distributions for the test strings that a file has, which are the first ones, in their order."""
+    """Reads a file of distributions for the first test strings, in their order."""
     request.check_no_twin(suite)
     request.check_no_split(suite)
     path, task = request.only(), request.task

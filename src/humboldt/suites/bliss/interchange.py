@@ -1,4 +1,4 @@
-"""Strings of BLISS for other people's models: `humboldt data bliss`."""
+"""Strings of the languages, as `humboldt data bliss` prints them."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ SETTINGS = ("p", "after", "format")
 
 
 def examples(suite: AbstractSuite, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
-    """Sampled strings, a training corpus, or test strings."""
+    """Yields sampled strings, a training corpus, or test strings, as input and target symbols."""
     if request.length is not None:
         raise UsageError(
             f"--length {request.length}: strings of this suite are sampled, or come next after a size. Leave "
@@ -36,8 +36,8 @@ def problem_of(suite: AbstractSuite, task: str, preset: str, changes: Mapping[st
 
 
 def pairs(language: AbstractLanguage, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
-    """As input and target symbols: sampled strings as they come, a training corpus (the same, sorted by length), or
-    the strings that come after a size."""
+    """Yields strings as input and target symbols: sampled ones, a training corpus (sampled, sorted by length), or the
+    test strings after a size."""
     settings, split = request.settings, request.split
     for key in settings:
         if key not in SETTINGS:

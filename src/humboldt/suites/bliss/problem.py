@@ -31,7 +31,7 @@ class NextSymbol(AbstractProblem):
 
     @property
     def sizes(self) -> Sizes:
-        """Numbers of training and test strings."""
+        """The numbers of training and test strings."""
         (factor,) = self.protocol.factors
         return sizes(factor, self.protocol.order)
 
@@ -45,7 +45,7 @@ class NextSymbol(AbstractProblem):
 
     @cached_property
     def _whole(self) -> Batch:
-        """Every distinct string once, weighted so that every symbol of the corpus counts once.
+        """The corpus as a batch: every distinct string once, weighted so that every symbol of the corpus counts once.
 
         The loss of a batch is a weighted mean over rows of each row's mean over symbols, so the weight of a row is the
         number of its occurrences times its number of symbols. Padding rows have weight 0.
@@ -71,7 +71,7 @@ class NextSymbol(AbstractProblem):
 
     @property
     def steps_per_epoch(self) -> int:
-        """Updates of one pass over the corpus."""
+        """The number of updates in one pass over the corpus."""
         size = self.protocol.batch_size
         return 1 if size is None else -(-self.sizes.train // size)
 

@@ -78,7 +78,7 @@ def score(scoring: ScoringInput) -> list[MemberScore]:
 
 
 def readings(resolved: Resolved, scores: Sequence[MemberScore]) -> list[ReportedNumber]:
-    """Every measure of each member; criteria with the errors that decided them."""
+    """Returns every measure of each member; criteria with the errors that decided them."""
     (factor,) = resolved.protocol.factors
     all_strings, numbers = sizes(factor, resolved.protocol.order).test, []
     for member in scores:
@@ -111,10 +111,10 @@ def first_wrong(detail: Mapping[str, Any]) -> WrongString | None:
 
 
 class Scorer:
-    """Scores members one after the other. A member that exceeds a budget of errors is read no further; one that keeps
-    within it is read to the end, which may be 10^8 symbols.
+    """Scores members one after the other.
 
-    `covered`: how many test strings, from the first, members can be asked about; `None` if about any string.
+    Reading stops when a member exceeds the budget of errors. Otherwise it goes on to the last test string, which may be
+    after 10^8 symbols. `covered`: the number of test strings, from the first, that have answers; `None` if all have.
     """
 
     def __init__(self, problem: NextSymbol, covered: int | None = None) -> None:
@@ -124,11 +124,11 @@ class Scorer:
 
     @cached_property
     def longest(self) -> int:
-        """Symbols of the longest test string."""
+        """The number of symbols of the longest test string."""
         return int(self.test_set.lengths.max())
 
     def score(self, make_stepper: MakeStepper) -> tuple[dict[str, float], dict[str, Any]]:
-        """Measures and details of one member. `make_stepper` is given the length of the longest string."""
+        """Returns measures and details of one member. `make_stepper` gets the length of the longest string."""
         stepper, rows = make_stepper(self.longest)
         measures: dict[str, float] = {}
         detail: dict[str, Any] = {"scores": []}
@@ -160,7 +160,7 @@ class Scorer:
         return measures, detail
 
     def _reach(self, language: AbstractDyck, make_stepper: MakeStepper) -> dict[str, float]:
-        """On strings that are longer and deeper than the corpus, which the test set of a Dyck language hardly has."""
+        """Returns measures on strings that are longer and deeper than the corpus; the test set has few of them."""
         stepper, _ = make_stepper(LONGEST + 1)
         understood = reach(language, stepper)
         measures: dict[str, float] = {"reach_length": understood.longest, "reach_depth": understood.deepest}
@@ -173,9 +173,9 @@ class Scorer:
         return measures
 
     def _largest(self, make_stepper: MakeStepper) -> int:
-        """Returns the size up to which every string is accepted, from the shortest on, 10^N strings at most (figure 3).
+        """Returns the size up to which every string is accepted, of the shortest 10^N strings (figure 3).
 
-        At ε = 0, but a softmax rules nothing out: M_cat is taken at its own margin.
+        M_det is taken at ε = 0. M_cat has its own margin, because a softmax rules nothing out.
         """
         epsilon = STRICT if self.language.measure is Measure.DETERMINISTIC else LENIENT
         test_set = self.language.test_set(after=0, count=10**self.protocol.order)

@@ -48,8 +48,8 @@ NOTHING = Examples((), ())
 
 
 class FileExpressions(Expressions):
-    """The expressions of a file, or others that it is asked about, as a problem that nothing is trained on. Its
-    vocabulary has all symbols of the file, so that no output is changed by it."""
+    """The expressions of a file as a problem without training. Its vocabulary has all symbols of the file, so that no
+    output is changed."""
 
     def __init__(self, resolved: Resolved, splits: Any, rows: Sequence[Row], longest_output: int) -> None:
         symbols = dict.fromkeys(symbol for row in rows for symbol in row.source.split())
@@ -66,7 +66,7 @@ class FileExpressions(Expressions):
 
 
 class RecordedExpressions(RecordedOutputs):
-    """One member that answers as a file says.
+    """One member with the answers of a file.
 
     - `unrolled`: for each source, the output of its unrolled evaluation and the length of the longest string that was
       fed back (localism).
@@ -102,8 +102,10 @@ class RecordedExpressions(RecordedOutputs):
 
 
 def file_input(suite: AbstractSuite, request: FileRequest) -> OutsideInput:
-    """Reads a file into its items and a model that answers as it says. With `for_table` the items are those of the
-    corpus, and the file must have all of them and no others."""
+    """Reads a file into its items and a model with its answers.
+
+    With `for_table` the file must have exactly the items of the corpus.
+    """
     request.check_no_split(suite)
     test = SUBSTITUTIVITY if request.task in TASKS and request.task.startswith(SUBSTITUTIVITY) else request.task
     if test not in EVALUATIONS:
@@ -174,7 +176,7 @@ def _splits_of(resolved: Resolved, test: str) -> Any:
 
 @dataclass(frozen=True)
 class _File:
-    """A file of predictions and its twin, where it has one."""
+    """A file of predictions, and its twin if it has one."""
 
     name: str
     twin_name: str
@@ -187,7 +189,7 @@ class _Items:
     """The items of a file as splits without training items, and the rows that have the outputs for them.
 
     - `unrolled`, `epochs`: as `RecordedExpressions` has them, with rows in place of models.
-    - `details`: what the file says beside outputs.
+    - `details`: contents of the file beside outputs.
     """
 
     splits: Any
@@ -205,7 +207,7 @@ class _Items:
         return RecordedExpressions(problem, _answers(self.rows), name=name, unrolled=self.unrolled, epochs=epochs)
 
     def check_same_as(self, splits: Any, task: str) -> None:
-        """Refuses items that a corpus does not test; those that are missing are refused when they are asked for."""
+        """Raises a usage error for items that the corpus does not test. Missing items are an error in scoring."""
         known = {*splits.test.sources, *(splits.synonyms.sources if isinstance(splits, Substitutivity) else ())}
         for row in self.rows:
             if row.source not in known:

@@ -1,4 +1,4 @@
-"""Expressions for other people's models: `humboldt data pcfg_set`."""
+"""Expressions with their meanings, as `humboldt data pcfg_set` prints them."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -19,7 +19,7 @@ SPLITS = ("train", "validation", "test")
 
 
 def examples(suite: AbstractSuite, request: ExampleRequest) -> Iterator[tuple[list[str], list[str]]]:
-    """Items of a split of a test, from the corpus of a preset with changes."""
+    """Yields the items of a split of a test, from the corpus of a preset with changes."""
     if request.length is not None:
         raise UsageError(
             f"--length {request.length}: a corpus has expressions of many lengths, distributed as in the paper. "
@@ -35,7 +35,7 @@ def examples(suite: AbstractSuite, request: ExampleRequest) -> Iterator[tuple[li
 def pairs(
     test: str, split: str | None, count: int | None, seed: int, changes: Mapping[str, Any]
 ) -> Iterator[tuple[list[str], list[str]]]:
-    """Sources and targets of one split of a test, as symbols."""
+    """Yields sources and targets of one split of a test, as symbols."""
     if test not in TESTS:
         raise unknown_name("test", test, TESTS)
     cls = tasks.get(f"pcfg_set/{'task_accuracy' if test == LOCALISM else test}")

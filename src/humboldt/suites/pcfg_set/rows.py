@@ -21,10 +21,10 @@ from humboldt.storage import files
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a file of predictions. `source` is in the paper's spelling, whatever the file has.
+    """One line of a file of predictions. `source` is in the paper's spelling.
 
-    - `place`, `line`: where it stands. `extra`: what further columns hold.
-    - `meaning`: what the source means; `target` is what the file says it does.
+    - `place`, `line`: its place for messages, and its number. `extra`: the values of further columns.
+    - `meaning`: the meaning of the source; `target`: its meaning according to the file.
     """
 
     place: str
@@ -59,7 +59,7 @@ def read_rows(name: str, rows: Iterable[files.Row], language: Language = PCFG_SE
 def disagreements(
     rows: Sequence[Row], *, exceptions: bool = False, language: Language = PCFG_SET
 ) -> list[dict[str, Any]]:
-    """Returns the rows whose target is not what their source means.
+    """Returns the rows whose target is not the meaning of their source.
 
     With `exceptions` the targets of the overgeneralisation test (Table 6) are known, and no disagreement.
     """
@@ -72,7 +72,7 @@ def disagreements(
 
 
 def replaced_functions(rows: Sequence[Row], twins: Sequence[Row], name: str, twin_name: str) -> list[str]:
-    """Returns the function that each twin replaces by its synonym. A twin that is not such a twin is an error."""
+    """Returns the function that each twin replaces by its synonym; raises a usage error for any other difference."""
     check_twin_length(rows, twins, name, twin_name)
     functions = []
     for row, twin in zip(rows, twins, strict=True):
@@ -91,7 +91,7 @@ def replaced_functions(rows: Sequence[Row], twins: Sequence[Row], name: str, twi
 
 
 def check_same_sources(rows: Sequence[Row], twins: Sequence[Row], name: str, twin_name: str) -> None:
-    """Refuses two files whose sources differ."""
+    """Raises a usage error if the sources of two files differ."""
     check_twin_length(rows, twins, name, twin_name)
     for row, twin in zip(rows, twins, strict=True):
         if row.source != twin.source:
@@ -102,7 +102,7 @@ def check_same_sources(rows: Sequence[Row], twins: Sequence[Row], name: str, twi
 
 
 def check_twin_length(rows: Sequence[Row], twins: Sequence[Row], name: str, twin_name: str) -> None:
-    """Refuses two files of different lengths."""
+    """Raises a usage error if two files have different numbers of rows."""
     if len(rows) != len(twins):
         shorter, longer = sorted([(len(rows), name, rows), (len(twins), twin_name, twins)], key=lambda file: file[0])
         first_without = longer[2][shorter[0]].line

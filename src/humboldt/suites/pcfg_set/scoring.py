@@ -1,4 +1,4 @@
-"""Scores of members, by any test. A predictor is asked for its outputs; the rest is `humboldt.measures.pcfg_set`."""
+"""Scores members in any test, from their outputs; the measures are in `humboldt.measures.pcfg_set`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -52,14 +52,14 @@ PROBED_SYMBOLS = 16  # of an output, in an estimate: about the mean of the targe
 
 
 def score(scoring: ScoringInput) -> list[MemberScore]:
-    """Scores members by the evaluation that is asked for."""
+    """Scores members under the evaluation of the input."""
     problem = scoring.problem
     assert isinstance(problem, Expressions)
     return SCORERS[scoring.evaluation.name](problem, scoring)
 
 
 def readings(evaluation: str, scores: Sequence[MemberScore]) -> list[ReportedNumber]:
-    """Every measure; the main one with its Wilson interval, breakdowns and a baseline."""
+    """Returns every measure; the main one with its Wilson interval, breakdowns and a baseline."""
     numbers, main = [], MAIN.get(evaluation)
     for member in scores:
         of_items = member.detail.get("score") or member.detail.get("exceptions", {})
@@ -99,7 +99,7 @@ def readings(evaluation: str, scores: Sequence[MemberScore]) -> list[ReportedNum
 
 
 def probe(resolved: Resolved, evaluation: str) -> Probe:
-    """Returns the outputs for one batch of the test set."""
+    """Builds a probe that writes outputs for one batch of the test set."""
     problem, protocol, functions = problem_of(resolved), resolved.protocol, resolved.task.language.functions
     test = problem.splits.test.sources
     batches = [batch for _, batch in problem.asked_batches(problem.vocabulary.sources(test))]
@@ -137,7 +137,7 @@ def problem_of(resolved: Resolved) -> Expressions:
 
 
 def accuracy(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
-    """Sequence accuracy on the test set, with its breakdowns."""
+    """Scores sequence accuracy on the test set, with its breakdowns."""
     test: Examples = problem.splits.test
     by: dict[str, Sequence[Any]] = dict(sizes_of(test.sources))
     if scoring.resolved.training.task == "systematicity":
@@ -156,7 +156,7 @@ def accuracy(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
 
 
 def substitutivity(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
-    """Consistency between items and the same items with a synonym; distances between words and their synonyms."""
+    """Scores consistency between items and the same items with a synonym, and distances between synonyms."""
     splits: Substitutivity = problem.splits
     ask = _asked(problem, scoring, 2 * len(splits.test))
     distances = _distances(problem, scoring)
@@ -176,7 +176,7 @@ def substitutivity(problem: Expressions, scoring: ScoringInput) -> list[MemberSc
 
 
 def localism(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
-    """Consistency between items and the same items unrolled, each member with its own outputs."""
+    """Scores consistency between items and the same items unrolled, for which each member reads its own outputs."""
     is_file = isinstance(problem, FileExpressions)
     test = problem.splits.test if is_file else localism_splits(problem.task.corpus(problem.protocol.data_seed)).test
     sizes = [num_functions(source) for source in test.sources]
@@ -232,7 +232,7 @@ def overgeneralisation(problem: Expressions, scoring: ScoringInput) -> list[Memb
 
 
 def functions(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
-    """Sequence accuracy by outermost function, on composed expressions (section 6.1.2)."""
+    """Scores sequence accuracy by outermost function, on composed expressions (section 6.1.2)."""
     protocol = problem.protocol
     sets = function_difficulty(problem.task.corpus(protocol.data_seed), count=protocol.function_items)
     ask = _asked(problem, scoring, sum(map(len, sets.values())))
@@ -245,7 +245,7 @@ def functions(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
 
 
 def string_lengths(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
-    """Sequence accuracy of single functions on longer and longer strings (section 6.5.2, Figure 10)."""
+    """Scores sequence accuracy of single functions by the length of strings (section 6.5.2, Figure 10)."""
     protocol = problem.protocol
     data = longer_strings(problem.task.corpus(protocol.data_seed), count=protocol.longer_items)
     test = data.examples
@@ -262,12 +262,12 @@ def string_lengths(problem: Expressions, scoring: ScoringInput) -> list[MemberSc
 
 
 def first_strings(sources: Sequence[str]) -> Answers:
-    """Baseline: always answers with the first string argument."""
+    """Returns the answers of a baseline: always the first string argument."""
     return [(string_arguments(source) or [""])[0] for source in sources]
 
 
 def _beside(found: list[MemberScore], baseline: float) -> list[MemberScore]:
-    """Scores with what `first_strings` would get."""
+    """Returns scores with those of `first_strings` beside them."""
     return [MemberScore({**score.measures, "first_string": baseline}, score.detail) for score in found]
 
 
@@ -310,7 +310,7 @@ def _lengths(problem: Expressions, test: Examples, outputs: Answers) -> dict[str
 
 
 def _distances(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
-    """Table 4, of predictors that can tell their word vectors."""
+    """Returns the distances of Table 4, if the predictor has word vectors."""
     of_members = scoring.predictor.source_vectors()
     if of_members is None:
         return [MemberScore()] * len(scoring.members)

@@ -35,7 +35,7 @@ def best_shortcut(results: Sequence[Result]) -> float:
     symbols or of their categories. It is stored with at least one member.
 
     Products of the counts of categories are not among them: they reach 98% and more on three of the four languages, so
-    that hardly any model could be above them, and they can tell that two counts are equal, as a network must.
+    that hardly any model could be above them, and they can compare two counts, as a network must.
     """
     audits = [result.detail["shortcuts"]["out_of_dist"] for result in results if "shortcuts" in result.detail]
     linear = [accuracy for audit in audits for name, accuracy in audit.items() if name not in NOT_FLOORS]

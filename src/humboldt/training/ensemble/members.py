@@ -17,8 +17,7 @@ def over_members(function: Callable[..., Any], in_axes: tuple[int | None, ...]) 
     On an accelerator the members are one more axis of every array (`vmap`): thirty small matrix products in the time
     of one. A CPU has no idle units to fill, and its batched matrix product is several times slower than a plain one,
     so there the members run one after the other inside the same program. With several local devices each takes its
-    share of the
-    members; their number must then be a multiple of the number of devices (see `pad_members`).
+    share of the members; their number must then be a multiple of the number of devices (see `pad_members`).
     """
     local = jax.vmap(function, in_axes) if jax.default_backend() != "cpu" else _in_turn(function, in_axes)
     devices = jax.local_devices()
