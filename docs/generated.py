@@ -159,7 +159,8 @@ def reproduced() -> str:
         for one in own:
             if one.measured:
                 old = f" ({one.superseded} of an earlier version)" if one.superseded else ""
-                judged = (str(one.judged), str(one.agree)) if one.judged else ("–", "–")
+                left_out = f" ({one.not_comparable} more not comparable)" if one.not_comparable else ""
+                judged = (f"{one.judged}{left_out}", str(one.agree)) if one.judged else (f"–{left_out}", "–")
                 longer = f"{one.extended_agree} of {one.extended} agree" if one.extended else ""
                 cost = "–" if one.cost is None else f"{100 * one.cost:.3g}%"
                 cells = (

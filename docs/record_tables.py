@@ -226,7 +226,8 @@ def bias_appendices() -> str:
                 beside = "–" if paper is None else str(paper)
                 shown.append("–" if record is None else f"{record.value:.2f} ({beside})")
             p = [r.value for (m, s), r in own.items() if m == f"FPA-{rule}" and s.startswith("p_if_")]
-            fit = f"{round(fits.value * fits.members)} of {fits.members}"
+            members = int(fits.members)
+            fit = f"{round(float(fits.value) * members)} of {members}"
             lowest = f"{min(p):.2g}" if p else ""
             rows.append([cell.task, title("bias", cell.model), changes or "–", fit, rule, *shown, lowest])
     return markdown(("task", "learner", "setting", "fit", "rule", "FPA (paper)", "L in bits (paper)", "p"), rows)
@@ -333,7 +334,7 @@ def bias_fairseq_changes() -> str:
                 ", ".join(f"`{name}={value:g}`" for name, value in changes) or "none",
                 f"{sum(run['right'] == run['examples'] for run in own)} of {len(own)}",
                 f"{min(run['right'] for run in own)} to {max(run['right'] for run in own)}",
-                f"{min(nats):.1f} to {max(nats):.1f}",
+                f"{min(nats):.2g} to {max(nats):.2g}" if nats else "–",
             ]
         )
     return markdown(("change", "fit", "examples right, of 76", "nats of all 76"), rows)
