@@ -6,7 +6,8 @@
     python reproductions/chomsky/slstm.py table OUT        who succeeds, of how many, with an interval
 
 The configurations are in `slstm.json`, with what their papers leave open. `--small` shrinks everything: a trial of this
-script in minutes on a CPU, whose scores mean nothing. The same command resumes. The full runs need a GPU.
+script in minutes on a CPU, whose scores mean nothing. `--steps` and `--seeds` take fewer than the papers' 100,000 steps
+and the seeds above, and `--only NAME` one configuration. The same command resumes. The full runs need a GPU.
 """
 
 import argparse
@@ -38,9 +39,13 @@ def path() -> dict[str, dict[str, Any]]:
     return {f"beck+{key}": {**beck, key: walker[key]} for key in DATA["path"] if beck[key] != walker[key]}
 
 
-def study(configuration: dict[str, Any], seeds: int, out: Path, small: bool) -> dict[str, Any]:
+def study(
+    configuration: dict[str, Any], seeds: int, out: Path, *, small: bool, steps: int | None = None
+) -> dict[str, Any]:
     """Returns the arguments of `humboldt.plan` and `humboldt.run` for a configuration."""
     settings = {key: value for key, value in configuration.items() if key != "preset"}
+    if steps is not None:
+        settings["steps"] = steps
     if small:
         settings |= SMALL
         seeds = 2
@@ -55,13 +60,13 @@ def study(configuration: dict[str, Any], seeds: int, out: Path, small: bool) -> 
     }
 
 
-def table(names: dict[str, dict[str, Any]], seeds: int, out: Path, small: bool) -> list[dict[str, Any]]:
+def table(names: dict[str, dict[str, Any]], seeds: int, out: Path, **options: Any) -> list[dict[str, Any]]:
     """Returns, for each configuration and learning rate, how many members succeed, and their scaled accuracies."""
     rows = []
     for name, configuration in names.items():
         if not (out / name).exists():
             continue
-        planned = humboldt.plan(**study(configuration, seeds, out / name, small))
+        planned = humboldt.plan(**study(configuration, seeds, out / name, **options))
         resolved = planned.experiments[0].resolved
         assert resolved is not None
         chance = resolved.task.chance
@@ -91,16 +96,22 @@ def main() -> None:
     parser.add_argument("part", choices=["plan", "whole", "path", "table"])
     parser.add_argument("out", nargs="?", type=Path, default=Path("slstm"))
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--steps", type=int)
+    parser.add_argument("--seeds", type=int)
+    parser.add_argument("--only")
     options = parser.parse_args()
     parts = {"whole": (whole(), DATA["seeds"]["whole"]), "path": (path(), DATA["seeds"]["one_factor"])}
     wanted = parts if options.part in ("plan", "table") else {options.part: parts[options.part]}
-    for names, seeds in wanted.values():
+    changed = {"small": options.small, "steps": options.steps}
+    for configurations, stated in wanted.values():
+        names = {name: each for name, each in configurations.items() if options.only in (None, name)}
+        seeds = options.seeds or stated
         if options.part == "table":
-            for row in table(names, seeds, options.out, options.small):
+            for row in table(names, seeds, options.out, **changed):
                 print(json.dumps(row))
             continue
         for name, configuration in names.items():
-            arguments = study(configuration, seeds, options.out / name, options.small)
+            arguments = study(configuration, seeds, options.out / name, **changed)
             if options.part == "plan":
                 experiments = humboldt.plan(**arguments).experiments
                 print(name, *(f"{each.id} {len(each.members)} members, {each.work}" for each in experiments))
