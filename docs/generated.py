@@ -290,6 +290,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "disagreements": disagreements,
     "counted": counted,
     "statements": lambda: script("docs/statements.py").statements(),
+    **script("docs/benchmark_tables.py").BLOCKS,
     **script("docs/record_tables.py").BLOCKS,
     **script("docs/family_tables.py").BLOCKS,
 }
@@ -297,7 +298,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
 
 def pages() -> list[Path]:
     """Returns the pages that have generated parts."""
-    everywhere = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("reproductions/**/*.md")]
+    everywhere = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "benchmarks/README.md"]
+    everywhere += ROOT.glob("reproductions/**/*.md")
     return sorted(path for path in everywhere if PATTERN.search(path.read_text(encoding="utf-8")))
 
 

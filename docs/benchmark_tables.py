@@ -1,0 +1,359 @@
+"""Parts of the pages on benchmarks that are made from `benchmarks/records`; `generated.py` puts them there."""
+
+import json
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+RECORDS = Path(__file__).parents[1] / "benchmarks" / "records"
+WIDTH = 140
+
+
+def load(name: str) -> Any:
+    """Returns a record."""
+    return json.loads((RECORDS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def markdown(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Returns a table, with an empty line before and after it."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n" + "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines) + "\n\n"
+
+
+def paragraph(text: str) -> str:
+    """Returns a text in lines, with an empty line before and after it."""
+    return "\n" + textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False) + "\n\n"
+
+
+def link(name: str, ending: str = "json") -> str:
+    """Returns the link from `benchmarks/README.md` to a record."""
+    return f"[record](records/{name}.{ending})"
+
+
+def minutes(seconds: float) -> str:
+    """Returns a time as minutes and seconds."""
+    return f"{round(seconds) // 60} min {round(seconds) % 60} s"
+
+
+def ratios() -> str:
+    """Returns how much faster training is than the released code, model by model."""
+    rows = []
+    for model, title in (("rnn", "RNN"), ("lstm", "LSTM"), ("stack_rnn", "Stack-RNN"), ("tape_rnn", "Tape-RNN")):
+        name = f"training_speed-{model}-cpu"
+        record = load(name)
+        sizes = record["reference"]["sizes"]
+        memory = {"stack_rnn": "stack_size", "tape_rnn": "memory_size"}.get(model)
+        shown = f", {model.partition('_')[0]} of {sizes[memory]} cells" if memory else ""
+        rows.append(
+            (f"{title}{shown}", record["ratio_of_processor_time"], f"[record](../benchmarks/records/{name}.json)")
+        )
+    columns = (
+        "training steps per processor second, hidden 256, batch 128, lengths 5/10/20/40 in turn, 2 cores",
+        "times the released code's",
+        "record",
+    )
+    return markdown(columns, rows)
+
+
+def scoring() -> str:
+    """Returns what it takes to score one network, beside the released code."""
+    record = load("evaluation_speed-rnn-cpu")
+    theirs = record["reference"]
+    ours_each, theirs_each = (
+        " and ".join(f"{seconds:.0f}" for seconds in part["seconds_of_each_round"]) for part in (record, theirs)
+    )
+    return paragraph(
+        f"`python benchmarks/evaluation_speed.py`: one RNN of {theirs['sizes']['hidden_size']} units that was "
+        "not trained, "
+        f"Parity Check, lengths {record['lengths'][0]} to {record['lengths'][1]}, 512 strings each, {record['rounds']} "
+        f"rounds of each side ({link('evaluation_speed-rnn-cpu')}). Ours takes {record['processor_seconds']:.0f} s of "
+        f"processor time, the released code of the Chomsky paper {theirs['processor_seconds']:.0f} s, "
+        f"{record['ratio_of_processor_time']} times as much. It reads 64 strings at a time, as in its example, "
+        "and compiles "
+        "at every length; ours is compiled for few lengths, and strings are padded to these. By the clock, "
+        "single rounds "
+        f"took {ours_each} s, and {theirs_each} s: other work was running (load {record['machine']['load']})."
+    )
+
+
+def search() -> str:
+    """Returns the speed of the search by description length, beside the released code."""
+    record = load("mdl_search-cpu")
+    ours, theirs = record["results"], record["reference"]
+    titles = (
+        ("the published search (`SearchSettings.reference`, one island)", ours["reference_rules"]),
+        ("our default", ours["default"]),
+        ("the released code", theirs),
+    )
+    rows = []
+    for title, part in titles:
+        beside = (1, 1, "")
+        if part is not theirs:
+            beside = (
+                f"{part['times_reference']:.0f}",
+                f"{part['full_evaluations_times_reference']:.0f}",
+                part["full_evaluations_times_plain_python"],
+            )
+        tried, full = part["per_second_median"], part["full_evaluations_per_second"]
+        share = part["full_share_of_networks_tried"]
+        rows.append((title, f"{tried:,}", beside[0], f"{share:.1%}", f"{full:,}", beside[1], beside[2]))
+    columns = (
+        *("rules", "networks tried (median)", "times the released code's", "run to the end", "full evaluations"),
+        *("times the released code's", "times ours in plain Python"),
+    )
+    return markdown(columns, rows)
+
+
+def score_file() -> str:
+    """Returns what it takes to score a file of predictions."""
+    record = load("score_file-cpu")
+    rows = [
+        (
+            f"{part['predictions']:,}",
+            f"{part['file_MB']} MB",
+            part["seconds"],
+            part["processor_seconds"],
+            f"{part['memory_MB']} MB",
+        )
+        for part in record["results"]
+    ]
+    table = markdown(("predictions", "file", "seconds", "processor seconds", "largest memory"), rows)
+    return table + f"Other work was running (load {record['machine']['load']}).\n\n"
+
+
+def million_predictions() -> str:
+    """Returns the sentence on large files."""
+    million = load("score_file-cpu")["results"][-1]
+    return paragraph(
+        f"A file is read once, line by line: {million['predictions']:,} predictions take "
+        f"{million['seconds']:.0f} s and "
+        f"{million['memory_MB']} MB on two busy cores ([record](../benchmarks/records/score_file-cpu.json))."
+    )
+
+
+def alternating() -> str:
+    """Returns the times of two versions, measured in turns."""
+    results = load("alternating-cpu")["results"]
+    rows = [(f"`{name}`", len(result["seconds"]), result["ratio"]) for name, result in results.items()]
+    return markdown(("benchmark", "rounds", "new / old"), rows)
+
+
+def tests_take() -> str:
+    """Returns what tests and demo take."""
+    record = load("tests-cpu")
+    rows = []
+    for part in ("demo", "after", "extras", "lowest"):
+        if part in record:
+            its = record[part]
+            passed = f"{its['passed']:,}" if "passed" in its else ""
+            processor = minutes(its["processor_seconds"]) if "processor_seconds" in its else ""
+            rows.append((f"`{its['command']}`", passed, minutes(its["seconds"]), processor))
+    table = markdown(("command", "tests", "by the clock", "processor time"), rows)
+    before, flag = record["before"], record["flag"]
+    times = flag["with_fusion_emitters"]["seconds"] / flag["without_fusion_emitters"]["seconds"]
+    return table + (
+        textwrap.fill(
+            f"{record['machine']} ({link('tests-cpu')}). Tests turn XLA's fusion emitters off, "
+            f"because programs then compile faster: with them the tests took {times:.1f} times as long. Before "
+            "there was one "
+            f"frame for all suites, {before['passed']:,} tests of three suites took "
+            f"{minutes(before['processor_seconds'])} of "
+            "processor time.",
+            WIDTH,
+            break_long_words=False,
+        )
+        + "\n\n"
+    )
+
+
+def flipped_bits() -> str:
+    """Returns what flipped bits do to a store and to checkpoints."""
+    record = load("bit_flips")
+    later = record["checkpoints"]
+    return paragraph(
+        f"`python benchmarks/bit_flips.py` ({link('bit_flips')}) flips {record['flips']} single bits in copies "
+        "of a small "
+        f"`results.db`, and compares what is read with the truth: {record['rows_left_out']} times rows are left "
+        "out with a "
+        f"sentence, {record['refused']} times the file is refused with a sentence, {record['same']} times all "
+        "results are as "
+        f"before (most bits are free space or indexes). Results that changed silently: {record['silent']}; tracebacks: "
+        f"{record['tracebacks']}. Of {later['flips']} flips in the newest checkpoint of a stopped study, "
+        f"{later['noticed']} "
+        "are noticed when it is run again, and its rows and weights are those of an undisturbed study."
+    )
+
+
+def large_studies() -> str:
+    """Returns what commands take with many members in one cell."""
+    record = load("large_studies-100000-cpu")
+    (largest,) = record["results"]
+    bar = record["bar_at_100000"]
+    rows = [
+        (
+            f"`{command}`",
+            f"{largest[command]['wall_seconds']:.1f}",
+            f"{largest[command]['processor_seconds']:.1f}",
+            f"{largest[command]['peak_megabytes']} MB",
+        )
+        for command in ("show", "report", "archive")
+    ]
+    table = markdown(("command", "seconds by the clock", "processor seconds", "largest memory"), rows)
+    text = textwrap.fill(
+        f"{largest['members']:,} members ({link('large_studies-100000-cpu')}, `--sizes 100000`), at a load of "
+        f"{record['machine']['load']} on {record['machine']['cores']} cores. The bar is {bar['wall_seconds']} s and "
+        f"{bar['peak_megabytes']} MB for each command. Times and memory grow in proportion to the members "
+        f"({link('large_studies-cpu')}: 20 sizes from 5,000 to 100,000, an earlier version).",
+        WIDTH,
+        break_long_words=False,
+    )
+    return table + text + "\n\n"
+
+
+def page() -> str:
+    """Returns what a page of many members takes."""
+    record = load("report_page-cpu")
+    return paragraph(
+        f"`python benchmarks/report_page.py` makes up a study of {record['members']:,} members of the Chomsky "
+        "suite in 675 "
+        f"cells, and times `humboldt report` ({link('report_page-cpu')}): {record['wall_seconds']} s "
+        f"({record['processor_seconds']} s of processor time), and a page of {record['page_megabytes']} MB."
+    )
+
+
+def loop() -> str:
+    """Returns what our loop around a PyTorch module costs."""
+    record = load("torch_loop-cpu")
+    single = [part["ratio"] for part in record["rounds"]]
+    return paragraph(
+        f"`python benchmarks/torch_loop.py`: {record['steps']} steps of a GRU of {record['hidden_size']} units "
+        "on batches of "
+        f"128 strings, ours and a bare PyTorch loop in turns, {len(single)} rounds. Ours takes "
+        f"{record['median_ratio']:.3f} "
+        f"times as long (median; single rounds {min(single):.2f} to {max(single):.2f}) ({link('torch_loop-cpu')})."
+    )
+
+
+def wrong_calls() -> str:
+    """Returns what became of generated wrong calls."""
+    record = load("bad_calls-cpu")
+    slowest = record["slowest"]["processor_seconds"]
+    return paragraph(
+        f"Of the {record['calls']:,} calls of the record ({record['of_commands']:,} of commands, "
+        f"{record['of_functions']:,} of functions) {record['refused']:,} were refused, {record['accepted']} accepted; "
+        f"{record['traceback']} ended in a traceback. The slowest took {slowest} s of processor time; "
+        f"{record['slower_than_10_seconds']} took longer than 10 s by the clock (load {record['machine']['load']})."
+    )
+
+
+def kills() -> str:
+    """Returns how many kills each engine survived."""
+    titles = {
+        "chomsky": ("JAX", "chomsky: RNN, two tasks"),
+        "bliss": ("search", "bliss: networks by description length, two languages"),
+        "torch": ("PyTorch, in processes", "chomsky: a GRU from a file"),
+        "stacked": ("PyTorch, stacked", "chomsky: a GRU from a file"),
+    }
+    rows, total = [], 0
+    for line in (RECORDS / "kill_campaign-cpu.jsonl").read_text(encoding="utf-8").splitlines():
+        record = json.loads(line)
+        for name, study in record["studies"].items():
+            engine, what = titles[name]
+            same = "the same bits" if study["identical"] else "**others**"
+            rounds = study["rounds_of_two_processes"]
+            rows.append((engine, what, record["kills"], record["kills_after_a_checkpoint"], rounds, same))
+        total += record["kills"]
+    columns = (
+        *("engine", "study", "kills", "of these after a checkpoint of the killed process"),
+        *("rounds of two processes", "rows and weights in the end"),
+    )
+    return paragraph(f"{total} kills in all:") + markdown(columns, rows).lstrip("\n")
+
+
+def ray_costs() -> str:
+    """Returns what an experiment costs on Ray."""
+    record = load("ray_overhead-cpu")
+    on_ray, here = record["on_ray"], record["in_this_process"]
+    memory = [round(megabytes) for megabytes in on_ray["driver_megabytes_every_500"]]
+    rows = [
+        ("seconds to start a local Ray", f"{record['seconds_to_start_ray']:.0f}"),
+        ("seconds from there to the first outcome", f"{on_ray['seconds_to_the_first_outcome']:.0f}"),
+        ("milliseconds for each experiment, on Ray", f"{on_ray['milliseconds_each']:.0f}"),
+        ("milliseconds for each experiment, in one process without Ray", f"{here['milliseconds_each']:.0f}"),
+        ("driver's memory after 500 and after 10,000 experiments, in megabytes", f"{memory[0]}, {memory[-1]}"),
+    ]
+    return markdown(("", ""), rows)
+
+
+def rooms() -> str:
+    """Returns the counted parts of the package, before it was divided into rooms and after."""
+    record = load("rooms")
+    titles = {
+        "loose_modules": "modules directly in the package",
+        "rooms": "rooms (folders and these modules)",
+        "levels": "levels of imports",
+        "suite_methods": "methods of `AbstractSuite`",
+        "suite_abstract_methods": "abstract ones",
+        "public_classes": "public classes",
+        "names_of_several_classes": "names of several classes",
+        "source_files": "files in `src`",
+        "source_lines": "lines in `src`",
+        "test_lines": "lines in `tests`",
+        "repeated_pairs": "pairs of repeated code",
+        "repeated_pairs_in_source": "pairs in `src`",
+    }
+    rows = [(title, *(f"{record[key][name]:,}" for key in ("before", "after"))) for name, title in titles.items()]
+    return markdown(("", "before", "after"), rows)
+
+
+def walk_through() -> str:
+    """Returns what a first run of an own module takes, suite by suite."""
+    record = load("walk_through-cpu")
+    rows = [
+        (
+            part["command"].split()[2],
+            f"`{part['command']}`",
+            part["lines"],
+            part["wall_seconds"],
+            part["processor_seconds"],
+        )
+        for part in record["suites"]
+    ]
+    return markdown(("suite", "command", "lines", "seconds", "of them on the processor"), rows)
+
+
+def first_table() -> str:
+    """Returns what the way from a clone to a table takes."""
+    record = load("first_table-cpu")
+    *_, install, _, train = record["steps"]
+    low, high = record["load_before_and_after"]
+    return paragraph(
+        f"From `git clone` to the table above, in a new environment: {record['wall_seconds']} s by the clock on "
+        "two cores of "
+        f"an AMD EPYC (load {low:.0f} to {high:.0f}: other programs), and {record['processor_seconds']} s of "
+        "processor time, "
+        f"of which installing took {install['processor_seconds']:.0f} s and the run {train['processor_seconds']:.0f} s "
+        "([record](../benchmarks/records/first_table-cpu.json), `python benchmarks/first_table.py`)."
+    )
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "benchmark_ratios": ratios,
+    "benchmark_scoring": scoring,
+    "benchmark_search": search,
+    "benchmark_score_file": score_file,
+    "benchmark_million": million_predictions,
+    "benchmark_alternating": alternating,
+    "benchmark_tests": tests_take,
+    "benchmark_bits": flipped_bits,
+    "benchmark_studies": large_studies,
+    "benchmark_page": page,
+    "benchmark_loop": loop,
+    "benchmark_wrong_calls": wrong_calls,
+    "benchmark_kills": kills,
+    "benchmark_ray": ray_costs,
+    "benchmark_rooms": rooms,
+    "benchmark_walk_through": walk_through,
+    "benchmark_first_table": first_table,
+}
