@@ -50,7 +50,10 @@ def test_chomsky_table_2_is_judged_at_equal_steps(found: dict[tuple[str, str], T
     equal = compared([r for r in records if steps[id(r)] <= 10_000], ("task", "model"))
     longer = compared([r for r in records if steps[id(r)] > 10_000 and r["members"] == 30], ("task", "model"))
     table = found["chomsky", "table_2"]
-    assert (table.measured, table.judged) == (len(equal), len(equal))
+    # A lower best of fewer members than the paper's 30 (ten seeds, three learning rates) says nothing.
+    fewer = [r for r in equal.values() if r["members"] < 30 and r["value"] < r["published"] and not agrees(r)]
+    assert (table.measured, table.not_comparable) == (len(equal), len(fewer))
+    assert table.judged == len(equal) - len(fewer)
     assert table.agree == sum(map(agrees, equal.values()))
     assert (table.extended, table.extended_agree) == (len(longer), sum(map(agrees, longer.values())))
     assert table.numbers == 75 and table.cost is not None and 0 < table.cost < 0.05
