@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class Derivations:
-    """The derivations of a grammar, without those that go round in circles.
+    """The derivations of a grammar, without circular ones.
 
     A nonterminal that derives itself alone (`A -> A`, or `A -> A B` where B can be empty) has infinitely many
     derivations of each of its strings. Such a grammar is `circular`, and is replaced by one with the same strings: it
@@ -51,14 +51,16 @@ class Derivations:
         self._form = counted_form(form)
         size = self._form.size
         self._derived: list[list[int]] = [[0] for _ in range(size)]  # [A][n]: derivations of length n from A
-        self._direct: list[list[int]] = [[0] for _ in range(size)]  # those whose first rule is binary or lexical
+        self._direct: list[list[int]] = [
+            [0] for _ in range(size)
+        ]  # the same, for derivations whose first rule is binary or lexical
         self._joined: dict[tuple[int, int], list[int]] = {pair: [0] for pair in self._form.pairs}
         self._remembered: dict[String, int] = {}
         self._lengths: list[list[int]] = [[] for _ in range(size)]  # [A]: the lengths n with derivations
 
     @cached_property
     def shape(self) -> Shape:
-        """How fast the numbers grow, and the lengths of the shortest and the longest string."""
+        """The growth of the numbers, and the lengths of the shortest and the longest string."""
         return Shape(self._form)
 
     def count(self, length: int) -> int:
@@ -231,7 +233,7 @@ class Derivations:
     def _near(self, length: int) -> str:
         possible = [n for n in range(min(length + 20, LONGEST)) if self.count(n)]
         if not possible:
-            return "It has none of any length near that."
+            return "It has none of any nearby length."
         near = sorted(sorted(possible, key=lambda n: abs(n - length))[:4])
         return f"There are strings of length {', '.join(map(str, near))}."
 
