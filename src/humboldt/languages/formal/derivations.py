@@ -51,9 +51,7 @@ class Derivations:
         self._form = counted_form(form)
         size = self._form.size
         self._derived: list[list[int]] = [[0] for _ in range(size)]  # [A][n]: derivations of length n from A
-        self._direct: list[list[int]] = [
-            [0] for _ in range(size)
-        ]  # the same, for derivations whose first rule is binary or lexical
+        self._direct: list[list[int]] = [[0] for _ in range(size)]  # those whose first rule is binary or lexical
         self._joined: dict[tuple[int, int], list[int]] = {pair: [0] for pair in self._form.pairs}
         self._remembered: dict[String, int] = {}
         self._lengths: list[list[int]] = [[] for _ in range(size)]  # [A]: the lengths n with derivations

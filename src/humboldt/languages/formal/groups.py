@@ -62,15 +62,15 @@ def _derived(generators: list[Permutation]) -> set[Permutation]:
     """Returns the commutator subgroup: the smallest normal subgroup with the commutators of the generators."""
     inverses = [_inverse(generator) for generator in generators]
     pairs = [(a, b) for a in range(len(generators)) for b in range(a)]
-    members: list[Permutation] = []
+    subgroup_generators: list[Permutation] = []
     subgroup = {tuple(range(len(generators[0])))}
     pending = [_product(_product(inverses[a], inverses[b]), _product(generators[a], generators[b])) for a, b in pairs]
     while pending:
         element = pending.pop()
         if element in subgroup:
             continue
-        members.append(element)
-        subgroup = _closure(members)
+        subgroup_generators.append(element)
+        subgroup = _closure(subgroup_generators)
         pending.extend(_product(_product(inverses[i], element), generators[i]) for i in range(len(generators)))
     return subgroup
 

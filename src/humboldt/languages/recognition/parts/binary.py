@@ -94,7 +94,7 @@ class AbstractBinaryOperation(AbstractRecognition):
         return self.result(x, y) == z
 
     def valid_next(self, prefix: Sequence[str]) -> Next:
-        """Returns the next symbols of two numbers, then the bits of the result."""
+        """Returns the symbols that can follow: those of two numbers, then the bits of the result."""
         left, *rest = parted(prefix, self.sign)
         if not rest:
             return after_number(left, self.sign)
