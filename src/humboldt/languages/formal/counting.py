@@ -54,7 +54,7 @@ class Counts:
             self._rows.append([sum(map(get, targets)) for targets in self._followers])
 
     def suffixes(self, length: int) -> Sequence[int]:
-        """For every state, the number of strings of `length` that lead from it to acceptance."""
+        """Returns, for every state, the number of strings of `length` that lead from it to acceptance."""
         if length < 0:
             raise UsageError(f"A string cannot have the length {length}. Give 0 or more.")
         self.extend(length)
@@ -120,7 +120,7 @@ def strongly_connected(followers: Sequence[Sequence[int]]) -> list[list[int]]:
     low: dict[int, int] = {}
     path: list[int] = []
     on_path: set[int] = set()
-    found: list[list[int]] = []
+    components: list[list[int]] = []
     for root in range(len(followers)):
         if root in order:
             continue
@@ -148,8 +148,8 @@ def strongly_connected(followers: Sequence[Sequence[int]]) -> list[list[int]]:
                     while component[-1] != node:
                         component.append(path.pop())
                     on_path.difference_update(component)
-                    found.append(sorted(component))
-    return found
+                    components.append(sorted(component))
+    return components
 
 
 def _spectral_radius(component: list[int], inside: list[list[int]]) -> float:

@@ -86,8 +86,8 @@ class Shape:
 
     @cached_property
     def growth(self) -> Growth:
-        """Of the number of derivations. Two ways round a loop make it exponential; else the number of loops that one
-        derivation can hold decides.
+        """The growth of the number of derivations. Two ways round a loop make it exponential; else the number of loops
+        that one derivation can hold decides.
         """
         totals: dict[int, float] = {}  # of all derivations from a nonterminal
         depth: dict[int, int] = {}

@@ -54,7 +54,7 @@ class Gradients(NamedTuple):
 
     d_drive: Float[Array, "member example time drive"]
     # Of the outputs of the layers `value` and `action` of a stack. As what they are applied to is noted `before` the
-    # next step, row t is for step t - 1. What the last step does to the stack nobody reads.
+    # next step, row t is for step t - 1. The last step's effect on the stack is never read.
     d_taps: dict[str, Float[Array, "member example time _"]]
     scale: Float[Array, "member example"]
 
@@ -179,11 +179,11 @@ def _rnn_backward(
     else:
         arguments.append(residuals[0])
     arguments.append(_last_padded(d_outputs, size))
-    found = _launch_rnn(kind, activation, "backward", size, results, arguments, d_outputs[0, :, :, 0], shared)
+    outcome = _launch_rnn(kind, activation, "backward", size, results, arguments, d_outputs[0, :, :, 0], shared)
     d_taps = {}
     if kind == "stack_rnn":
-        d_taps = {"value": found[1][..., : weights["value"].shape[2]], "action": found[1][..., CELL : CELL + 3]}
-    return Gradients(found[0][..., :hidden], d_taps, jnp.broadcast_to(scale[:, None], (members, batch)))
+        d_taps = {"value": outcome[1][..., : weights["value"].shape[2]], "action": outcome[1][..., CELL : CELL + 3]}
+    return Gradients(outcome[0][..., :hidden], d_taps, jnp.broadcast_to(scale[:, None], (members, batch)))
 
 
 # Of what is written for the gradients of weights: states after a ReLU outgrow float16.
@@ -324,8 +324,8 @@ def _padded_size(kind: str, weights: Mapping[str, Array]) -> int:
 def _sizes(symbols: Array, table: Array, keeps: bool) -> Int[Array, " 5"]:
     """Returns `struct Sizes` of the kernels."""
     batch, steps = symbols.shape[-2:]
-    own = batch * steps if symbols.ndim == 3 else 0
-    return jnp.asarray(np.array([batch, steps, table.shape[1], own, keeps], np.int32))
+    stride = batch * steps if symbols.ndim == 3 else 0
+    return jnp.asarray(np.array([batch, steps, table.shape[1], stride, keeps], np.int32))
 
 
 def _array(shape: tuple[int, ...], dtype: Any) -> jax.ShapeDtypeStruct:
