@@ -166,10 +166,10 @@ class Derivations:
             raise UsageError(f"The language has no string of length {length}. {self._near(length)}")
         share = self.accepted(length)
         if share < FEWEST_ACCEPTED:
+            draws = f"only about 1 in {1 / share:,.0f} draws" if share > 1e-12 else "fewer than 1 in 10^12 draws"
             raise UsageError(
-                f"Strings of length {length} have so many derivations each that only about 1 in {1 / share:,.0f} draws "
-                f"would be accepted; the limit is 1 in {1 / FEWEST_ACCEPTED}. Write a less ambiguous grammar, or "
-                "use shorter strings."
+                f"Strings of length {length} have so many derivations each that {draws} would be accepted; the "
+                f"limit is 1 in {1 / FEWEST_ACCEPTED}. Write a less ambiguous grammar, or use shorter strings."
             )
         while True:
             string = self.sample(length, rng)

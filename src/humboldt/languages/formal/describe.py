@@ -2,20 +2,36 @@
 
 import math
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from humboldt.errors import UsageError
 from humboldt.languages.formal.algebra import Classification, classify
 from humboldt.languages.formal.ambiguity import ambiguity
-from humboldt.languages.formal.counting import Growth, growth
+from humboldt.languages.formal.counting import DENSE, Growth, growth, lengths_of
 from humboldt.languages.formal.language import ContextFreeLanguage, RegularLanguage, read
 from humboldt.languages.formal.minimal import minimal, with_weights, without_weights
 from humboldt.languages.formal.text import spelled
 from humboldt.languages.formal.theory import ARCHITECTURES, Prediction, predictions
 
 MOST_SYMBOLS = 20  # of an alphabet that are printed
+MOST_DIGITS = 4_000  # of a number; Python reads and writes 4,300
+MOST_COUNTED = 10**MOST_DIGITS
+
+FINITE = Classification(
+    states=0,  # of its automaton, which is not built
+    elements=None,
+    finite=True,
+    star_free=True,
+    r_trivial=True,
+    groups=(),
+    solvable=True,
+    pure_group=False,
+)
+"""Any finite language of a grammar."""
 
 
 @dataclass(frozen=True)
@@ -107,21 +123,20 @@ def _regular(language: RegularLanguage, kind: str, length: int) -> Description:
     least = minimal(without_weights(automaton))
     reported = growth(automaton)
     classification = classify(automaton)
-    lengths = [n for n in range(len(least) + 1) if language.count(n)]  # of a finite language, all
     expected_length, entropy = means(language)
-    is_empty = automaton.is_empty
+    shortest, longest = lengths_of(least)
     return Description(
         name=language.name,
         kind=kind,
         alphabet=language.alphabet,
         size={"states": len(automaton), "states when minimal": len(least)},
         weighted=automaton.is_weighted,
-        counts=tuple(language.count(n) for n in range(length + 1)),
+        counts=_written(tuple(language.count(n) for n in range(length + 1)), "strings"),
         derivations=None,
         growth=reported,
         growth_of="strings",
-        shortest=None if is_empty else lengths[0],
-        longest=None if is_empty else lengths[-1] if reported.kind == "finite" else math.inf,
+        shortest=shortest,
+        longest=longest,
         expected_length=expected_length,
         entropy=entropy,
         entropy_of="strings",
@@ -150,7 +165,7 @@ def _free(language: ContextFreeLanguage, kind: str, length: int) -> Description:
         size={"rules": len(grammar.alternatives), "nonterminals": len(grammar.by_head)},
         weighted=grammar.weighted,
         counts=report.counts,
-        derivations=tuple(derivations.counts(length)),
+        derivations=_written(tuple(derivations.counts(length)), "derivations"),
         growth=reported,
         growth_of=reported_of,
         shortest=shape.shortest,
@@ -159,11 +174,11 @@ def _free(language: ContextFreeLanguage, kind: str, length: int) -> Description:
         entropy=proper.entropy,
         entropy_of=of,
         ambiguity=report.verdict,
-        classes=("finite", "star-free", "regular", "context-free") if reported.kind == "finite" else ("context-free",),
+        classes=(*(_classes(FINITE) if reported.kind == "finite" else ()), "context-free"),
         groups=None,
         sentences=tuple(sentences if grammar.useful else [proper.sentence]),
         notes=grammar.notes,
-        predictions=(),
+        predictions=tuple(predictions(FINITE)) if found.kind == "finite" else (),
     )
 
 
@@ -174,12 +189,31 @@ def means(language: RegularLanguage) -> tuple[float, float]:
     automaton = with_weights(language.automaton)
     assert automaton.moves is not None and automaton.stops is not None
     sources, symbols, targets = automaton.edges
-    step = np.zeros((len(automaton), len(automaton)))
-    np.add.at(step, (sources, targets), automaton.moves[sources, symbols])
-    met = np.linalg.solve(np.eye(len(automaton)) - step.T, np.eye(len(automaton))[automaton.start])
+    size, moves = len(automaton), automaton.moves[sources, symbols]
+    begin = np.arange(size) == automaton.start
+    if size <= DENSE:
+        step = np.zeros((size, size))
+        np.add.at(step, (sources, targets), moves)
+        met = np.linalg.solve(np.eye(size) - step.T, begin.astype(float))
+    else:
+        import scipy.sparse.linalg
+
+        arrivals = scipy.sparse.csc_matrix((moves, (targets, sources)), (size, size))
+        met = scipy.sparse.linalg.spsolve(scipy.sparse.eye(size, format="csc") - arrivals, begin.astype(float))
     ways = np.column_stack([automaton.moves, automaton.stops])
     bits = -(ways * np.log2(np.where(ways > 0, ways, 1))).sum(1)
     return float(met @ automaton.moves.sum(1)), float(met @ bits)
+
+
+def _written(counts: tuple[int, ...], what: str) -> tuple[int, ...]:
+    """Returns numbers that can be written down."""
+    if max(counts) >= MOST_COUNTED:
+        length = next(n for n, count in enumerate(counts) if count >= MOST_COUNTED)
+        raise UsageError(
+            f"The number of {what} of length {length} has more than {MOST_DIGITS:,} digits, the limit. "
+            "Count up to a shorter length with --length."
+        )
+    return counts
 
 
 def _classes(classification: Classification) -> tuple[str, ...]:
@@ -190,7 +224,8 @@ def _classes(classification: Classification) -> tuple[str, ...]:
         (classification.pure_group, "group"),
         (classification.solvable and not classification.star_free, "solvable groups only"),
         (classification.solvable is False, "a group that is not solvable"),
-        (classification.star_free is None, "star-free or not: undecided within the limit"),
+        (classification.star_free is None, "star-free: not decided"),
+        (classification.solvable is None, "solvable: not decided"),
         (True, "regular"),
     ]
     return tuple(name for holds, name in classes if holds)
@@ -215,7 +250,7 @@ def _all(shape: Growth, of: str = "") -> str:
 
 
 def _listed(counts: tuple[int | None, ...]) -> str:
-    shown = ["?" if count is None else str(count) if count < 10**9 else f"{float(count):.3e}" for count in counts]
+    shown = ["?" if count is None else str(count) if count < 10**9 else f"{Decimal(count):.3e}" for count in counts]
     return f"{', '.join(shown)} (of length 0, 1, ...)"
 
 
