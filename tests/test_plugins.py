@@ -11,6 +11,7 @@ from humboldt import plugins
 from humboldt.errors import UsageError
 from humboldt.languages import tasks
 from humboldt.models import models
+from humboldt.settings import Role, setting, settings
 from humboldt.suites import catalogue, suites
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.experiments import Contender, Preset
@@ -112,6 +113,13 @@ def test_what_is_neither_task_nor_model_nor_suite_is_refused():
         humboldt.register("mine")(object())
 
 
+def protocol_with(name: str, *, each: str | None = None) -> type:
+    """A protocol with one setting; with `each` every value has a training, and is stored under that name."""
+    option = setting((1,), "a number", role=Role.EACH, each=each) if each else setting(1, "a number")
+    kind = tuple[int, ...] if each else int
+    return settings(type("Protocol", (), {"__annotations__": {name: kind}, name: option}))
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -119,6 +127,8 @@ def test_what_is_neither_task_nor_model_nor_suite_is_refused():
         ({"contenders": (Contender("rnn", "RNN"),)}, "`contenders` is .* must map names to objects of Contender"),
         ({"presets": {"quick": {}}}, "`presets` is .* must map names to objects of Preset"),
         ({"presets": {"quick": Preset("quick", "few")}}, "has the presets quick, and needs one named 'paper'"),
+        ({"protocol": protocol_with("task")}, "`task` would be stored as 'task', where the settings of the task are"),
+        ({"protocol": protocol_with("models", each="model")}, "`models` would be stored as 'model'"),
     ],
 )
 def test_a_suite_with_a_wrong_fact_is_refused(changes: dict[str, Any], message: str):

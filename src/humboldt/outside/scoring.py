@@ -282,23 +282,27 @@ def score(
         try:
             scored += _scored(its_suite, task, given, evaluations, sink)
         except OtherStrings as error:
-            raise _other_preset(its_suite, preset, error) from error
+            raise _other_strings(its_suite, preset, split, error) from error
     card = Scorecard(its_suite, name, tuple(scored))
     if out is not None:
         _keep(card, Path(out))
     return card
 
 
-def _other_preset(suite: AbstractSuite, preset: str, error: OtherStrings) -> UsageError:
-    """Returns the error about strings that do not match, with the likely cause: strings of another preset."""
+def _other_strings(suite: AbstractSuite, preset: str, split: str | None, error: OtherStrings) -> UsageError:
+    """Returns the error about strings that do not match, with the likely causes: strings of another preset, or of one
+    test set of several."""
+    text = str(error)
     others = [name for name in suite.presets if name != preset]
-    if not others:
-        return error
-    name = next((name for name in ("paper", "quick") if name in others), others[0])
-    return OtherStrings(
-        f"{error} These are the test strings of the preset {preset}. If the file has those of another one, that is the "
-        f"likely cause: score it with --preset {name}."
-    )
+    if others:
+        name = next((name for name in ("paper", "quick") if name in others), others[0])
+        text += (
+            f" These are the test strings of the preset {preset}. If the file has those of another one, that is the "
+            f"likely cause: score it with --preset {name}."
+        )
+    if suite.test_sets and split is None:
+        text += f" If it has those of one test set alone ({', '.join(suite.test_sets)}), name it with --split."
+    return OtherStrings(text)
 
 
 def _by_task(predict: Any, tasks: str | Sequence[str]) -> dict[str, list[Any]]:
