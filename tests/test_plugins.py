@@ -1,9 +1,12 @@
 """Other people's tasks, models and suites: from a file, and by `humboldt.register`."""
 
 import importlib.metadata
+import importlib.util
 from pathlib import Path
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import pytest
 
 import humboldt
@@ -65,6 +68,14 @@ def test_an_edited_file_never_gets_an_earlier_result(tmp_path: Path):
         (experiment,) = humboldt.plan("chomsky", tasks="parity_check", models="mine", out=tmp_path).experiments
         keys.append(experiment.training.key)
     assert keys[0] != keys[1]
+
+
+def test_a_package_that_is_not_installed_can_be_given_as_a_file():
+    assert importlib.util.find_spec("humboldt_example") is None
+    plugins.load_files([Path(__file__).parents[1] / "examples/plugin/src/humboldt_example/__init__.py"])
+    network = models.get("leaky_rnn")().build(3, 2, num_symbols=2, key=jax.random.key(0))
+    assert network(jnp.array([0, 1, 2]), jnp.ones(3, bool)).shape == (3, 2)
+    assert "last_symbol" in catalogue.tasks(suites.get("chomsky"))
 
 
 def test_the_same_file_again_does_nothing(tmp_path: Path):
