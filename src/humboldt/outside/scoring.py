@@ -25,7 +25,7 @@ from humboldt.core.identity import canonical
 from humboldt.core.results import Result, ScoredMember, Scores, State, TrainedMember
 from humboldt.errors import OtherStrings, UsageError, unknown_name
 from humboldt.languages import ProblemKind
-from humboldt.outside.predictor import NextSymbols, OutsidePredictor, Recorded
+from humboldt.outside.predictor import NextSymbols, OrderedPredictions, OutsidePredictor
 from humboldt.plugins import load_installed
 from humboldt.report.tables import Table, as_text
 from humboldt.settings import words
@@ -361,7 +361,7 @@ def read_files(suite: AbstractSuite, request: FileRequest) -> OutsideInput:
     covers = None if split in (None, "scored") else (split,)
     if covers and request.for_table:
         raise UsageError(f"--split {split}: a table needs all splits. Score --split scored, or leave --out out.")
-    models = [Recorded(path, covers) for path in request.paths]
+    models = [OrderedPredictions(path, covers) for path in request.paths]
 
     def check_finished() -> None:
         for model in models:
