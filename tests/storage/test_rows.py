@@ -10,7 +10,7 @@ from store_support import change, unseal, values
 from humboldt.core.identity import Evaluation, Training
 from humboldt.core.results import ScoredMember, State, TrainedMember
 from humboldt.errors import UsageError
-from humboldt.storage.rows import COLUMNS, Reading, digest_of
+from humboldt.storage.rows import COLUMNS, RowReader, digest_of
 from humboldt.storage.store import Store
 
 TRAINING = Training("chomsky", "parity_check", "rnn", "jax", {"steps": 10}, {"task": 1, "model": 1})
@@ -145,7 +145,7 @@ def test_a_writer_adds_nothing_to_a_training_whose_number_of_rows_is_damaged(tmp
 def test_a_training_without_results_is_not_damage(tmp_path: Path):
     Store(tmp_path).add(TRAINING)
     with sqlite3.connect(tmp_path / "results.db") as db:
-        reading = Reading(db)
+        reading = RowReader(db)
         (row,) = reading.trainings()
         reading.check_total(row.values[0])
         assert reading.damage == [] and reading.unchecked == 0

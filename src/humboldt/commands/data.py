@@ -43,7 +43,10 @@ def data(
     load_files(plugin)
     its_suite = suites.get(suite)
     if not isinstance(its_suite, OffersData):
-        raise UsageError(f"The suite {suite} does not print examples of its tasks.")
+        raise UsageError(
+            f"The suite {suite} has no examples of its tasks. Derive {type(its_suite).__name__} also from "
+            "`humboldt.suites.capabilities.OffersData`, and write its method `examples`."
+        )
     catalogue.preset(its_suite, preset)  # an error, if there is none of this name
     if split == "":
         raise UsageError("--split '': an empty name is not a split. Leave --split out, or name one.")

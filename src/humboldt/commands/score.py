@@ -28,7 +28,7 @@ def score(
     ],
     twin: Annotated[Path | None, typer.Option(help="A second file, for tests that compare two outputs.")] = None,
     split: Annotated[
-        str | None, typer.Option(help="The split of the file, for suites with several splits (syntax).")
+        str | None, typer.Option(help="The split of the file, for suites with several (recognition, syntax).")
     ] = None,
     preset: Annotated[str, typer.Option(help="The preset of the test strings: paper or quick.")] = "paper",
     set_: Settings = [],  # noqa: B006

@@ -41,6 +41,6 @@ class LeakyRNN:
 
     def build(self, input_size: int, output_size: int, *, num_symbols: int, key: Any) -> Any:
         """Returns the network, freshly initialised. Only this needs JAX."""
-        from humboldt_example.network import LeakyNetwork
+        from .network import LeakyNetwork  # found beside this file, installed or not
 
         return LeakyNetwork(input_size, self.hidden_size, output_size, keep=self.keep, key=key)

@@ -178,7 +178,7 @@ def _free(language: ContextFreeLanguage, kind: str, length: int) -> Description:
         groups=None,
         sentences=tuple(sentences if grammar.useful else [proper.sentence]),
         notes=grammar.notes,
-        predictions=tuple(predictions(FINITE)) if found.kind == "finite" else (),
+        predictions=tuple(predictions(FINITE)) if reported.kind == "finite" else (),
     )
 
 
