@@ -54,8 +54,8 @@ def write_report(folder: Path, output: Path | None = None, *, inside: int = INSI
         check_output(output)
     damage: list[str] = []
     with explained(folder):
-        results = stored(folder, warn=damage.append)
-        page = collect(results, shlex.quote(str(folder)), read_records(folder), reported(folder))
+        parts = shlex.quote(str(folder)), read_records(folder), reported(folder)
+        page = collect(stored(folder, warn=damage.append), *parts)
     for sentence in damage:
         warn(sentence)
     members, remarks = look_inside(folder, inside)
