@@ -238,17 +238,23 @@ def _fragments(x: Array) -> Array:
 _UNIT = np.array([16 * a + 2 * j + e for j in range(8) for a in range(4) for e in range(2)])
 
 
+def lstm_table(symbols: int) -> tuple[int, bool]:
+    """Returns the columns of an alphabet's table in the kernel, and whether low parts of its numbers have a place."""
+    columns = 16 if symbols <= 8 else MAX_SYMBOLS
+    return columns, symbols <= columns // 2
+
+
 def _lstm_forward(
     kind: str, weights: Mapping[str, Array], table: Array, symbols: Array, keeps: bool, activation: Activation
 ) -> Forward:
     del activation
     size = _padded_size(kind, weights)
-    blocks, columns = size // 64, 16 if table.shape[1] <= 8 else 32
+    blocks, (columns, has_low_parts) = size // 64, lstm_table(table.shape[1])
     members, (batch, steps) = len(table), symbols.shape[-2:]
     recurrent = _gates_padded(_rows_padded(weights["recurrent"], size), size)
     recurrent = recurrent.reshape(members, size, 4, blocks, 64)[..., _UNIT].transpose(0, 3, 2, 4, 1)
     entries = _gates_padded(table, size).reshape(members, -1, 4, blocks, 64)[..., _UNIT].transpose(0, 3, 2, 4, 1)
-    if table.shape[1] <= columns // 2:
+    if has_low_parts:
         high = jax.lax.reduce_precision(entries, 5, 10)
         entries = jnp.concatenate([_last_padded(x, columns // 2) for x in (high, entries - high)], -1)
     entries = _last_padded(entries, columns).astype(jnp.float16)
