@@ -151,8 +151,8 @@ def bliss_prior_work() -> str:
 
 def reproduced() -> str:
     """Returns one row for each published table of which something was measured, and one for all others of a paper."""
-    columns = ("numbers", "measured", "judged", "agree", "trained longer", "cost", "what counts as agreement")
-    lines = [f"| suite | the paper's | {' | '.join(columns)} |", "| --- " * 9 + "|"]
+    columns = ("numbers", "measured", "judged", "agree", "trained longer", "cost")
+    lines = [f"| suite | the paper's | {' | '.join(columns)} |", "| --- " * 8 + "|"]
     found = humboldt.reproduced(ROOT / "reproductions")
     for suite in dict.fromkeys(one.suite for one in found):
         own = [one for one in found if one.suite == suite]
@@ -171,14 +171,15 @@ def reproduced() -> str:
                     *judged,
                     longer,
                     cost,
-                    one.rule,
                 )
                 lines.append(f"| {' | '.join(cells)} |")
         rest = [one for one in own if not one.measured]
         if rest:
             names = ", ".join(_title(one.table).removeprefix("Table ") for one in rest)
             noun = "Tables" if len(rest) > 1 else "Table"
-            lines.append(f"| `{suite}` | {noun} {names} | {sum(one.numbers for one in rest)} | 0 | | | | | |")
+            lines.append(f"| `{suite}` | {noun} {names} | {sum(one.numbers for one in rest)} | 0 | | | | |")
+    rules = dict.fromkeys((one.suite, one.rule) for one in found if one.rule)
+    lines += ["", "What counts as agreement:", "", *(f"- `{suite}`: {rule}" for suite, rule in rules)]
     total = sum(one.measured for one in found), sum(one.numbers for one in found)
     lines += ["", f"{total[0]:,} of {total[1]:,} published numbers are measured."]
     return "\n" + "\n".join(lines) + "\n\n"
