@@ -27,6 +27,7 @@ from humboldt.suites.chomsky.protocol import TASKS
 from humboldt.suites.profile import headline
 from humboldt.suites.published_numbers import NOT_EXPLAINED
 from humboldt.suites.reading import stored, tables
+from humboldt.suites.reproduced import by_cause
 from humboldt.suites.reproduced import disagreements as found_disagreements
 
 ROOT = Path(__file__).parents[1]
@@ -216,16 +217,12 @@ def speed() -> str:
 
 def disagreements() -> str:
     """Returns the numbers that do not agree, by likely cause."""
-    by_cause: dict[tuple[str, str, str], list[str]] = {}
-    for one in found_disagreements(ROOT / "reproductions"):
-        ours = one.measured if isinstance(one.measured, str) else f"{one.measured:.4g}"
-        name = f"{one.task}, {one.model}, {one.what}: {ours} ({one.published})"
-        by_cause.setdefault((one.suite, one.table, one.cause), []).append(name)
+    found = by_cause(found_disagreements(ROOT / "reproductions"))
     lines = ["| suite | table | ours (paper) | likely cause |", "| --- | --- | --- | --- |"]
-    for (suite, table, cause), names in by_cause.items():
+    for (suite, table, cause), names in found.items():
         lines.append(f"| `{suite}` | {_title(table)} | {'; '.join(names)} | {cause} |")
-    count = sum(map(len, by_cause.values()))
-    unknown = sum(len(names) for (_, _, cause), names in by_cause.items() if cause.startswith(NOT_EXPLAINED))
+    count = sum(map(len, found.values()))
+    unknown = sum(len(names) for (_, _, cause), names in found.items() if cause.startswith(NOT_EXPLAINED))
     lines += ["", f"{count} numbers do not agree; {unknown} of these are not explained."]
     return "\n" + "\n".join(lines) + "\n\n"
 
