@@ -73,7 +73,9 @@ def test_a_lower_best_of_fewer_members_is_not_judged():
         return _verdict(rule, row, _Found(best_of(members, "paper, steps=10,000", value), False, None, 30), ())
 
     assert (verdict(70.0, 30), verdict(70.0, 29)) == ((False, True), (None, False))
-    assert (verdict(99.0, 29), verdict(99.0, 30)) == ((True, True), (True, True))
+    # Not if it agrees either: otherwise numbers that cannot be compared could only raise the share that agrees.
+    assert (verdict(99.0, 29), verdict(99.0, 30)) == ((None, False), (True, True))
+    assert verdict(100.0, 1) == (True, True)
 
 
 def test_trainings_of_equal_length_are_judged_before_better_ones():

@@ -216,9 +216,11 @@ def _signs_of_life(column: int) -> Iterator[Callable[[], int]]:
 
 def _continued(text: str, column: int) -> str:
     """Returns text that continues a line of `column` characters: on a terminal on a new line if there is no room."""
-    if not sys.stderr.isatty() or column + len(text) <= shutil.get_terminal_size().columns:
+    width = shutil.get_terminal_size().columns
+    if not sys.stderr.isatty() or column + len(text) <= width:
         return text
-    return f"\n    {text.lstrip(', ')}"
+    comma = "," if text.startswith(",") and column < width else ""
+    return f"{comma}\n    {text.lstrip(', ')}"
 
 
 def setting_records(study: Study) -> list[dict[str, Any]]:
