@@ -8,6 +8,7 @@ For every token the state `S` is multiplied with a decay, row by row, then writt
 - `y = qᵀS`
 """
 
+import functools
 from typing import Any
 
 import jax
@@ -178,8 +179,14 @@ def best_chunk(log_decays: Array, keys: Array, values: Array, strengths: Array |
 
 
 def _one_by_one(queries: Array, log_decays: Array, keys: Array, values: Array, strengths: Array | None) -> Array:
-    """Returns what every token reads, in a loop over the tokens."""
+    """Returns what every token reads, in a loop over the tokens.
 
+    Only states are stored for the gradient; the rest of a step is made again.
+    """
+    # Processor time of the gradient for 160 sequences of length 40, 4 heads, two busy cores, in ms:
+    # 7 x 14, two writes 50 with all stored, 23 so; 8 x 16, one write 37, 13.
+
+    @functools.partial(jax.checkpoint, prevent_cse=False)
     def step(state: Array, token: tuple[Any, ...]) -> tuple[Array, Array]:
         state = write(state, *token[1:])
         return state, read(state, token[0])
