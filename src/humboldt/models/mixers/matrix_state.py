@@ -27,9 +27,9 @@ CHUNK = 16
 VECTOR_CHUNK = 8  # with a decay per feature, which takes memory for each feature of each pair of tokens
 
 
-# For `read_all_shared`, on any backend. Processor time of the gradient of Mamba-2's two blocks (160 sequences, width 32,
-# 4 heads, state 128, two busy cores), lengths 40 and 80, in ms: chunks of 32, the last one padded, 282, 502; of at most
-# 64, evenly 158, 406. A GPU was not measured.
+# For `read_all_shared`, on any backend. Processor time of the gradient of two blocks of Mamba-2 (160 sequences, width
+# 32, 4 heads, state 128, two busy cores) at lengths 40 and 80, in ms: chunks of 32, the last one padded, 282, 502; even
+# ones of at most 64, 158, 406. A GPU was not measured.
 SHARED_CHUNK = 64
 
 # Numbers in the state of a head up to which a CPU reads tokens one by one, where there is erasure or a decay per
