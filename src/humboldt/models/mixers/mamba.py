@@ -110,15 +110,16 @@ class Mamba(AbstractMixer):
         need to be vectorised.
         """
         # Processor time of the layer's gradient for 32 sequences, width 43, two busy cores, lengths 20 and 80, in ms:
-        # 25, 101 with decays and drives stored; 4, 22 in this form.
+        # 25, 101 with decays and drives stored; 4, 22 in this form. Sums over features, which gradients have, are quicker as
+        # products: 53 instead of 63 ms for 160 sequences of length 40.
         steps, writings, readings = jax.vmap(self._steps)(us)
         rate = jnp.exp(self.log_rate).T
 
         @functools.partial(jax.checkpoint, prevent_cse=False)
         def step(hidden: Array, token: tuple[Array, ...]) -> tuple[Array, Array]:
             size, drive, writing, reading = token
-            hidden = self._decay(size[None], rate) * hidden + writing[:, None] * drive[None]
-            return hidden, (hidden * reading[:, None]).sum(0)
+            hidden = self._decay(size[None], rate) * hidden + jnp.einsum("s,i->si", writing, drive)
+            return hidden, jnp.einsum("si,s->i", hidden, reading)
 
         return jax.lax.scan(step, jnp.zeros_like(rate), (steps, steps * us, writings, readings))[1]
 

@@ -1,5 +1,6 @@
 """RWKV-7 (Peng et al. 2025): a matrix state that is decayed per feature, erased by one key and written with another."""
 
+import functools
 from typing import Literal, NamedTuple
 
 import equinox as eqx
@@ -136,6 +137,7 @@ class RWKV7(AbstractValueMixer):
         before = jnp.concatenate([jnp.zeros_like(xs[:1]), xs[:-1]])
         token, values = jax.vmap(self.token, in_axes=(0, 0, None if first is None else 0))(xs, before, first)
 
+        @functools.partial(jax.checkpoint, prevent_cse=False)  # stores states alone for the gradient
         def step(state: State, token: Token) -> tuple[State, Array]:
             state = _write(state, token)
             return state, read(state, token.query)
