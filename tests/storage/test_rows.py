@@ -91,6 +91,19 @@ def test_what_is_not_as_it_was_written_is_left_out_and_named(name: str, tmp_path
         Store(tmp_path).scores()  # a writer goes no further
 
 
+@pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e999", "[1e999]", "9" * 5_000, "[" * 100_000])
+@pytest.mark.parametrize("column", ["trainings.setting", "members.member", "evaluations.setting", "scores.measures"])
+def test_a_number_that_is_not_finite_is_damage(column: str, value: str, tmp_path: Path):
+    fill(tmp_path)
+    table, name = column.split(".")
+    change(tmp_path, f"UPDATE {table} SET {name} = '{{\"strings\":{value}}}' WHERE rowid = 1")
+    for read in (Store.open(tmp_path).done, Store.open(tmp_path).scores, Store.open(tmp_path).failures):
+        try:
+            read()
+        except UsageError as error:
+            assert "damaged or edited" in str(error) or "is not as it was written" in str(error)
+
+
 def test_a_row_in_the_place_of_another_is_noticed(tmp_path: Path):
     """A row that was intact once: its digest fits, and the number of rows, too."""
     store = Store(tmp_path)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from humboldt.commands.options import NoEstimate, Out, Plugins, Seeds, Settings
+from humboldt.commands.options import NoEstimate, Out, Plugins, Seeds, Settings, folder, refuse
 from humboldt.commands.report import write_report
 from humboldt.commands.run import resumable
 from humboldt.core.results import Scores
@@ -96,20 +96,25 @@ def references(
         Path | None,
         typer.Option("--add", help="Add the bench results of a folder, or of a file of `archive`, to --to."),
     ] = None,
-    to: Annotated[Path | None, typer.Option("--to", help="Folder with reference files.", metavar="DIR")] = None,
+    to: Annotated[
+        Path | None, typer.Option("--to", help="Folder with reference files.", parser=folder, metavar="DIR")
+    ] = None,
     picture: Annotated[
         Path | None, typer.Option(help="Draw the answers of all references: .svg, .png or .pdf.", metavar="FILE")
     ] = None,
-    preset: Annotated[str, typer.Option(help="With --picture: quick or standard.")] = "quick",
+    preset: Annotated[str | None, typer.Option(help="With --picture: quick or standard. Default: quick.")] = None,
     as_records: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """List the shipped reference results, and commands for the rest."""
     if picture is not None:
-        _draw(picture, preset)
+        refuse("references --picture", {"--add": add, "--to": to, "--json": as_records})
+        _draw(picture, "quick" if preset is None else preset)
         return
+    refuse("references without --picture", {"--preset": preset})
     if (add is None) != (to is None):
         raise UsageError("--add and --to belong together: results of one folder are added to files in another.")
     if add is not None and to is not None:
+        refuse("references --add", {"--json": as_records})
         of_presets = []
         with explained(add):
             added = read_file(add, upgrade) if add.is_file() else stored(add)

@@ -70,9 +70,10 @@ def _proved(
 
     if certificate is not None:
         check_output(certificate, "--certificate")
-    measure = measure or described(language).measure
-    verdict = prove(network, language, measure, epsilon or "0")
-    record = {"measure": measure, "epsilon": epsilon or "0", **verdict_record(verdict, network)}
+    measure = described(language).measure if measure is None else measure
+    epsilon = "0" if epsilon is None else epsilon
+    verdict = prove(network, language, measure, epsilon)
+    record = {"measure": measure, "epsilon": epsilon, **verdict_record(verdict, network)}
     if certificate is not None and isinstance(verdict, Proved):
         write_certificate(certificate, verdict.certificate)
         record["certificate"] = str(certificate)
@@ -86,7 +87,7 @@ def _checked(network: "Network", language: str, measure: str | None, epsilon: st
 
     content = read_certificate(file)
     claim = check(content, network)
-    requested = {"language": language, "measure": measure, "epsilon": epsilon and str(margin(epsilon))}
+    requested = {"language": language, "measure": measure, "epsilon": None if epsilon is None else str(margin(epsilon))}
     for key, wanted in requested.items():
         if wanted is not None and claim[key] != wanted:
             raise UsageError(

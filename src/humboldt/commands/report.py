@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from humboldt.commands.memory import without_collection
-from humboldt.commands.options import Folder, Plugins
+from humboldt.commands.options import Folder, Plugins, refuse
 from humboldt.errors import UsageError, unknown_name
 from humboldt.plugins import load_files
 from humboldt.report.figures import AnyFigure
@@ -85,6 +85,7 @@ def plot(
     with explained(folder):
         figures = all_figures(folder)
     if figure == "list":
+        refuse("plot DIR list", {"--output": output, "--heading": heading})
         lines = [f"{name}  ({where})" if where else name for name, where, _ in figures]
         print(printable("\n".join(lines)) or "No figures yet.")
         return

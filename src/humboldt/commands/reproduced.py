@@ -30,6 +30,10 @@ def reproduced(
     """Say how much of the published tables was measured and agrees."""
     if disagreeing and missing:
         raise UsageError("--missing and --disagreements were both given, but there is one output. Choose one of them.")
+    if missing and as_records:
+        raise UsageError(
+            "--missing and --json were both given, but the records of --json have the commands. Leave one out."
+        )
     if disagreeing:
         numbers = disagreements(folder, suite)
         text = as_json(list(map(asdict, numbers))) if as_records else f"{disagreements_text(numbers)}\n"

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from humboldt.commands.memory import without_collection
-from humboldt.commands.options import Folder, Plugins
+from humboldt.commands.options import Folder, Plugins, refuse
 from humboldt.core.results import Scores
 from humboldt.errors import UsageError
 from humboldt.plugins import load_files
@@ -55,6 +55,11 @@ def show(
     if suite is not None:
         suites.get(suite)
     if failures:
+        refuse(
+            "show --failures",
+            {"--task": task, "--model": model, "--preset": preset, "--members": members, "--curves": curves}
+            | {"--json": as_records, "--csv": as_rows, "--output": output},
+        )
         failed = Store.open(folder).failures(suite)
         texts = [f"{f.task} · {f.model} {json.dumps(f.member)}:\n{f.error}" for f in failed]
         print(printable("\n".join(texts)) or "Nothing has failed.")

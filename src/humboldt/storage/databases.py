@@ -152,9 +152,19 @@ def json_object(text: Any, column: str) -> dict[str, Any]:
 def json_value(text: Any, column: str) -> Any:
     """Returns the JSON value in a cell."""
     try:
-        return json.loads(text)
+        return _DECODER.decode(text)
     except (TypeError, ValueError, RecursionError):
-        raise BadCell(f"{column} holds {short(text)}, which is not JSON") from None
+        raise BadCell(f"{column} holds {short(text)}, which is not JSON of finite numbers") from None
+
+
+def _finite(text: str) -> float:
+    """Returns a number of JSON text; raises for one that is not finite, which Python reads (`NaN`, `1e999`)."""
+    if math.isfinite(value := float(text)):
+        return value
+    raise ValueError(f"{text} is not finite")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_finite, parse_float=_finite)
 
 
 def number(value: Any, column: str) -> float:

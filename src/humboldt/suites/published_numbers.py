@@ -152,7 +152,7 @@ def _causes(folder: Path) -> list[dict[str, Any]]:
         entries = json.loads(path.read_text(encoding="utf-8"))["causes"]
         if all({"suite", "cause"} <= entry.keys() for entry in entries):
             return entries
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         pass
     raise UsageError(
         f"{path} is not a list of causes: it should be an object with a list `causes`, of objects with at least "

@@ -133,7 +133,7 @@ def _distributions(row: files.Row, steps: int, vocabulary: int, symbols: list[st
     try:
         value = json.loads(value) if isinstance(value, str) else value
         array = np.array(value, np.float64)
-    except (ValueError, TypeError, json.JSONDecodeError):
+    except (ValueError, TypeError, OverflowError, RecursionError):
         array = np.zeros(0)
     if array.shape != (steps, vocabulary):
         raise UsageError(
