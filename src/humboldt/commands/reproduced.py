@@ -68,11 +68,7 @@ def as_table_of_disagreements(numbers: Sequence[PublishedNumber]) -> Table:
     columns = ("Suite", "Table", "Task", "Model", "Number", "Paper", "Ours", "Likely cause")
     rows = [
         (
-            one.suite,
-            one.table,
-            one.task,
-            one.model,
-            one.what,
+            *(one.suite, one.table, one.task, one.model, one.what),
             TableCell(value=one.published),
             TableCell(value=one.measured, form="" if isinstance(one.measured, str) else ".4g"),
             one.cause,
