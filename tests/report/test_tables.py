@@ -57,3 +57,14 @@ def test_a_table_that_is_too_wide_comes_in_parts():
         "A note.",
     ]
     assert as_text([table], width=5).count("Task") == 3  # ours and the paper's number are never parted
+
+
+def test_a_table_without_results_comes_in_parts_after_its_columns_of_text():
+    row = ("GRU", "quick", TableCell(value=3), TableCell(value=4), "humboldt bench gru")
+    table = Table("t", ("Model", "Preset", "bias", "syntax", "Command"), (row,))
+    assert as_text([table], width=34).splitlines()[2::4] == [
+        "Model  Preset  bias  syntax",
+        "Model  Preset  Command",
+    ]
+    only_text = Table("t", ("Model", "Command"), (("GRU", "humboldt bench gru"),))
+    assert as_text([only_text], width=10) == as_text([only_text])  # a command is to be copied whole

@@ -288,6 +288,17 @@ def test_results_are_shown_without_the_file() -> None:
         humboldt.score("chomsky", predict, tasks="p.automaton", settings=SMALL)
 
 
+def test_settings_of_a_task_without_its_file_are_not_compared_with_the_papers() -> None:
+    Path("p.automaton").write_text(PARITY)
+    predict = lambda inputs: [["even"] * len(symbols) for symbols in inputs]  # noqa: E731
+    settings = {"num_test_lengths": 2, "strings_per_length": 4, "test_lengths": (5, 6)}
+    humboldt.score("tracking", predict, tasks="p.automaton", settings=settings, out="results")
+    tasks.forget("tracking/p.automaton")
+    shown = CliRunner().invoke(app, ["show", "results"])
+    assert "strings_per_length 4 (paper: 64)" in shown.stdout.replace("\n", " "), shown.output
+    assert "paper: none" not in shown.stdout.replace("\n", " ")
+
+
 def malformed() -> list[tuple[str, str]]:
     """100 files that break a rule, each with a line and a column, made from short pieces."""
     grammars = ["S", "-> a", "S -> a -> b", "S -> a [", "S -> a ]", "S -> T", "S -> 'a", "S -> a [0.5"]

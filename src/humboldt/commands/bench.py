@@ -1,6 +1,5 @@
 """`humboldt bench` and `humboldt references`: one model on all suites, among the references."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +12,7 @@ from humboldt.core.results import Scores
 from humboldt.errors import MissingExtra, UsageError
 from humboldt.plugins import load_files
 from humboldt.report.tables import Table, TableCell, as_json, as_text
-from humboldt.report.words import counted
+from humboldt.report.words import counted, tell
 from humboldt.running import bench as running
 from humboldt.running.cluster.executor import Ray
 from humboldt.running.planning import announce
@@ -58,14 +57,14 @@ def bench(
     options = {"preset": preset, "suites": suite, "seeds": seeds, "parameters": parameters, "settings": changes}
     planned = running.plan_bench(model, **options, out=out)
     for name, reason in planned.left_out.items():
-        print(f"Left out: {name}: {reason}.", file=sys.stderr)
+        tell(f"Left out: {name}: {reason}.")
     if dry_run:
         for study in planned.studies:
             announce(study, estimate="none" if no_estimate else "measured", with_ids=True)
         return
 
     def answered(answers: ModelAnswers, seconds: float) -> None:
-        print(profile.progress_line(answers, benched.model_title(answers.model), seconds), file=sys.stderr)
+        tell(profile.progress_line(answers, benched.model_title(answers.model), seconds))
 
     with resumable():
         running.run_bench(planned, executor=executor, announces=True, answered=answered)
@@ -73,9 +72,9 @@ def bench(
         table = planned.table()
     print(table)
     try:
-        print(f"The same as a page, with figures: `{write_report(out)}`. Open it in a browser.", file=sys.stderr)
+        tell(f"The same as a page, with figures: `{write_report(out)}`. Open it in a browser.")
     except MissingExtra:
-        print("For a page with figures: pip install 'humboldt[report]'", file=sys.stderr)
+        tell("For a page with figures: pip install 'humboldt[report]'")
 
 
 def _by_suite(changes: dict[str, str]) -> dict[str, dict[str, str]]:
@@ -119,7 +118,7 @@ def references(
             missing = missing_tasks(answers)
             if missing:
                 parts = f"{answers.suite}, {answers.model}, {preset}"
-                print(f"Left out: {parts}: no results of {', '.join(missing)}.", file=sys.stderr)
+                tell(f"Left out: {parts}: no results of {', '.join(missing)}.")
                 continue
             check_size(answers.scores[0], preset)
             of_presets.append((preset, answers))

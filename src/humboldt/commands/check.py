@@ -1,6 +1,7 @@
 """`humboldt check`: checks a task or a model from outside, or examples from outside against our definitions."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from humboldt.languages.contract import TaskCheck, check_task
 from humboldt.models.own import register_reference
 from humboldt.outside.model_check import ModelCheck, check_model, check_network
 from humboldt.plugins import attribute_of_file, is_model, is_task, load_files, makes_networks
+from humboldt.report.words import wrapped
 from humboldt.settings import parse_assignments
 from humboldt.suites import plans, suites
 from humboldt.suites.capabilities import OffersCheck
@@ -50,7 +52,7 @@ def check(
         report, passed = _checked_model(task, on, preset, parse_assignments(set_))
     else:
         report, passed = _checked_examples(suite, task, file, parse_assignments(set_))
-    print(json.dumps(report.to_dict(), ensure_ascii=False) if as_records else str(report))
+    print(json.dumps(report.to_dict(), ensure_ascii=False) if as_records else wrapped(str(report), sys.stdout))
     if not passed:
         raise typer.Exit(1)
 

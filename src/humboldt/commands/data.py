@@ -1,6 +1,5 @@
 """`humboldt data`: examples of a task."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +8,7 @@ import typer
 from humboldt.commands.options import Plugins, Settings
 from humboldt.errors import UsageError
 from humboldt.plugins import load_files
-from humboldt.report.words import counted
+from humboldt.report.words import counted, tell
 from humboldt.settings import parse_assignments
 from humboldt.storage import files
 from humboldt.suites import catalogue, suites
@@ -67,7 +66,7 @@ def data(
         return
     rows = ({"input": " ".join(source), "target": " ".join(target)} for source, target in pairs)
     if output is not None:
-        print(f"{counted(files.write(output, rows), 'example')} in `{output}`.", file=sys.stderr)
+        tell(f"{counted(files.write(output, rows), 'example')} in `{output}`.")
         return
     for row in rows:
         print(files.json_line(row))

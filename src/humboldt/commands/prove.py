@@ -1,6 +1,7 @@
 """`humboldt prove`: proves or refutes that a network is right about every string of a language. See docs/proofs.md."""
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,6 +9,7 @@ import typer
 
 from humboldt.commands.options import AsRecords
 from humboldt.errors import UsageError, unknown_name
+from humboldt.report.words import wrapped
 from humboldt.storage.output import check_output
 
 if TYPE_CHECKING:  # imported on use: Numba takes a while to load
@@ -44,7 +46,8 @@ def prove(
     else:
         record = _proved(read, language, measure, epsilon, certificate)
     record = {"suite": suite, "task": task, "network": str(network), **record}
-    print(json.dumps(record, ensure_ascii=False) if as_record else "\n".join(_in_words(record)))
+    text = wrapped("\n".join(_in_words(record)), sys.stdout)
+    print(json.dumps(record, ensure_ascii=False) if as_record else text)
     if record["verdict"] != "Proved":
         raise typer.Exit(1)
 

@@ -13,7 +13,7 @@ from humboldt.outside.inspect_logs import LogScores, is_log, score_logs
 from humboldt.outside.scoring import Scorecard
 from humboldt.outside.scoring import score as score_model
 from humboldt.plugins import load_files
-from humboldt.report.words import printable
+from humboldt.report.words import printable, tell
 from humboldt.settings import parse_assignments
 
 
@@ -86,4 +86,4 @@ def _print(card: Scorecard | LogScores, as_records: bool) -> None:
         print(json.dumps(card.to_dict(), ensure_ascii=False, indent=1))
     else:
         print(printable(card.short()))
-        print("Everything, with lengths and members: the same command with --json.", file=sys.stderr)
+        tell("Everything, with lengths and members: the same command with --json.")

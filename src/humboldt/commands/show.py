@@ -1,7 +1,6 @@
 """`humboldt show`: results as tables, records or rows."""
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -15,7 +14,7 @@ from humboldt.core.results import Scores
 from humboldt.errors import UsageError
 from humboldt.plugins import load_files
 from humboldt.report.tables import Table, as_csv, as_json, as_text, check_ending, write_records
-from humboldt.report.words import counted, printable
+from humboldt.report.words import counted, printable, tell
 from humboldt.storage.output import check_output, reason, replacing, shortened
 from humboldt.storage.store import Store
 from humboldt.suites import suites
@@ -70,7 +69,7 @@ def show(
         print(text, end="")
         return
     _write(output, records)
-    print(f"{counted(len(records), 'record')} in `{output}`.", file=sys.stderr)
+    tell(f"{counted(len(records), 'record')} in `{output}`.")
 
 
 def _shown(results: Sequence[Scores]) -> tuple[list[dict[str, Any]], list[Table]]:

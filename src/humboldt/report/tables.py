@@ -141,10 +141,12 @@ def _is_result(entry: TableEntry) -> bool:
 
 
 def _parts(table: Table, widths: Sequence[int], width: int | None) -> list[list[int]]:
-    """Returns the columns of each part of a table. Every part begins with the columns that describe a row; published
-    numbers stay beside ours."""
+    """Returns the columns of each part of a table. Every part begins with the columns that describe a row: those before
+    the first result, or before the first that is not text. Published numbers stay beside ours."""
     count = len(table.columns)
-    first = next((i for i in range(count) if any(_is_result(row[i]) for row in table.rows)), count)
+    results = [i for i in range(count) if any(_is_result(row[i]) for row in table.rows)]
+    numbers = [i for i in range(count) if not all(isinstance(row[i], str) for row in table.rows)]
+    first = next(iter(results or numbers), count)
     if width is None or first == count or sum(widths) + 2 * (count - 1) <= width:
         return [list(range(count))]
     parts: list[list[int]] = []

@@ -122,7 +122,7 @@ def _verdict(rule: Rule, row: Row, found: _Found, all_found: Sequence[_Found]) -
     record = found.record
     agrees = rule.agrees(record.value, row[rule.value], _smallest_p(all_found, record))
     members = record.members if isinstance(record.members, int) else found.papers_members
-    if agrees is False and members < found.papers_members and rule.is_lower(record.value, row[rule.value]):
+    if agrees is not None and members < found.papers_members and rule.is_lower(record.value, row[rule.value]):
         return None, False
     return agrees, True
 
