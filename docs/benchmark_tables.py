@@ -342,7 +342,33 @@ def rooms() -> str:
         "repeated_pairs_in_source": "pairs in `src`",
     }
     rows = [(title, *(f"{record[key][name]:,}" for key in ("before", "after"))) for name, title in titles.items()]
-    return markdown(("", "before", "after"), rows)
+    return markdown(("", f"before (`{record['before']['commit']}`)", f"after (`{record['after']['commit']}`)"), rows)
+
+
+def hops() -> str:
+    """Returns how often one command does the same work, before the package was divided into rooms and after."""
+    record = load("hops-cpu")
+    titles = {
+        "to_json": "trainings made from settings",
+        "from_json": "trainings made from stored JSON",
+        "jobs": "jobs of an engine built",
+        "problems": "problems built",
+        "stores": "folders of results opened",
+        "connections": "connections to a database",
+        "files": "files of the package with a function that ran",
+    }
+    columns = [(command, key) for command in ("run", "score") for key in ("before", "after")]
+    rows = [(title, *(record[key][command][name] for command, key in columns)) for name, title in titles.items()]
+    return markdown(("", *(f"`{command}`, {key}" for command, key in columns)), rows)
+
+
+def outside() -> str:
+    """Returns what it takes to add a suite and a package from outside."""
+    rows = [
+        (part["what"], part["lines"], part["lines_of_code"], part["attempts"], part["note"])
+        for part in load("outside-cpu")["parts"]
+    ]
+    return markdown(("", "lines", "of code", "attempts", ""), rows)
 
 
 def walk_through() -> str:
@@ -393,6 +419,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "benchmark_kills": kills,
     "benchmark_ray": ray_costs,
     "benchmark_rooms": rooms,
+    "benchmark_hops": hops,
+    "benchmark_outside": outside,
     "benchmark_walk_through": walk_through,
     "benchmark_first_table": first_table,
 }

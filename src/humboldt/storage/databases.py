@@ -16,22 +16,26 @@ MOUNTS = Path("/proc/self/mounts")
 #: Disks of other machines. A write-ahead log needs memory that all its readers and writers share, which they do not
 #: have; some of them report an error, others lose data.
 NETWORK_DISKS = {
-    *(
-        "nfs",
-        "nfs4",
-        "cifs",
-        "smb3",
-        "smbfs",
-        "afs",
-        "ncpfs",
-        "lustre",
-        "gpfs",
-        "beegfs",
-        "ceph",
-        "glusterfs",
-        "orangefs",
-    ),
-    *("fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.gcsfuse", "fuse.s3fs", "fuse.rclone", "fuse.juicefs"),
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "afs",
+    "ncpfs",
+    "lustre",
+    "gpfs",
+    "beegfs",
+    "ceph",
+    "glusterfs",
+    "orangefs",
+    "fuse.sshfs",
+    "fuse.glusterfs",
+    "fuse.ceph",
+    "fuse.gcsfuse",
+    "fuse.s3fs",
+    "fuse.rclone",
+    "fuse.juicefs",
 }
 
 
