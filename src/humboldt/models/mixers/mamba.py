@@ -110,8 +110,8 @@ class Mamba(AbstractMixer):
         need to be vectorised.
         """
         # Processor time of the layer's gradient for 32 sequences, width 43, two busy cores, lengths 20 and 80, in ms:
-        # 25, 101 with decays and drives stored; 4, 22 in this form. Sums over features, which gradients have, are quicker as
-        # products: 53 instead of 63 ms for 160 sequences of length 40.
+        # 25, 101 with decays and drives stored; 4, 22 in this form. Sums over features, which gradients have, are
+        # quicker as products: 53 instead of 63 ms for 160 sequences of length 40.
         steps, writings, readings = jax.vmap(self._steps)(us)
         rate = jnp.exp(self.log_rate).T
 

@@ -167,6 +167,9 @@ TASKS = (
     "bucket_sort",
 )  # as Table 2 prints them
 
+#: What Table B.6 varies.
+TABLE_B6 = MappingProxyType({"num_layers": (5, 10, 15, 20, 25), "steps": (100_000, 1_000_000, 10_000_000)})
+
 PRESETS = MappingProxyType(
     {
         "quick": Preset(
@@ -202,7 +205,7 @@ PRESETS = MappingProxyType(
             "table_b6",
             "Table B.6 of the paper: Transformers with relative positions, 5 to 25 layers, up to 10,000,000 steps",
             changes={"positions": "relative"},
-            varied={"num_layers": (5, 10, 15, 20, 25), "steps": (100_000, 1_000_000, 10_000_000)},
+            varied=TABLE_B6,
             cells=tuple((task, "transformer_encoder") for task in TASKS),
         ),
         **OTHER_PAPERS,
