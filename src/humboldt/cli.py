@@ -36,7 +36,7 @@ app = typer.Typer(
 
 
 def _guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Returns the command, which fails if code from outside ends it with `sys.exit`."""
+    """Returns the command, changed so that it fails if code from outside calls `sys.exit`."""
 
     @functools.wraps(command)
     def guarded(*arguments: Any, **options: Any) -> None:
@@ -88,8 +88,8 @@ def main() -> None:
     except BrokenPipeError:  # the reader (head, less) has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except OSError as error:  # of a disk or a folder; nothing is known about it but what the system says
-        print(printable(f"Error: {error}. Check the path, its permissions and the space."), file=sys.stderr)
+    except OSError as error:  # from a disk or a folder: only the system's message is known
+        print(printable(f"Error: {error}. Check the path, its permissions and the free space."), file=sys.stderr)
         sys.exit(HumboldtError.exit_code)
 
 

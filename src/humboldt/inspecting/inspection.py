@@ -81,7 +81,7 @@ class Inspection:
             verdict = "right" if self.is_right else "wrong"
             notes.append(f"Expected: {' '.join(self.expected)} ({verdict})")
         if not self.internals:
-            notes.append("This network shows no internals.")
+            notes.append("This network has no internals to show.")
         columns = self.alphabet if few else ("probability",)
         return Table(
             self.title,

@@ -22,7 +22,7 @@ def printable(text: str) -> str:
 def wrapped(text: str, stream: TextIO) -> str:
     """Returns text whose lines fit the terminal that a stream writes to, and break between words only.
 
-    Nothing is changed for a file or a pipe, nor are lines with a command, which are to be copied.
+    Text for a file or a pipe is unchanged, and so are lines with a command, which users copy.
     """
     return folded(text, shutil.get_terminal_size().columns) if stream.isatty() else text
 
