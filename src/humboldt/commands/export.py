@@ -31,11 +31,13 @@ def export(
         str | None, typer.Option("--preset", help="The preset of the strings. Default: paper; hub: quick.")
     ] = None,
     count: Annotated[
-        int, typer.Option(min=0, help="How many test strings of each task at most, spread evenly; 0: all.")
+        int, typer.Option(min=0, help="Most test strings of each task, spread evenly; 0: all.")
     ] = 500,
-    shots: Annotated[int, typer.Option(min=0, help="How many training examples a prompt has.")] = 8,
-    end: Annotated[str, typer.Option(help="What ends a string in minimal pairs. Default: a new line.")] = "\n",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the strings of training.")] = 0,
+    shots: Annotated[int, typer.Option(min=0, help="Number of training examples in a prompt.")] = 8,
+    end: Annotated[
+        str, typer.Option(help="Text after each string of a minimal pair. Default: a new line.", show_default=False)
+    ] = "\n",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the training strings.")] = 0,
     set_: Settings = [],  # noqa: B006
     plugin: Plugins = [],  # noqa: B006
 ) -> None:

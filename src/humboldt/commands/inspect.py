@@ -1,4 +1,4 @@
-"""`humboldt inspect`: what happens inside a kept member."""
+"""`humboldt inspect`: the answer and the internals of a kept member."""
 
 import json
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def inspect(
     ] = None,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """Show what a kept member answers, and what happens inside it."""
+    """Show the answer of a kept member to a string, and its internals."""
     if as_records and output is not None:
         raise UsageError(f"--json and --output {output} were both given, but there is one output. Choose one of them.")
     if output is not None:

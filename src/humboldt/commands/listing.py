@@ -116,17 +116,17 @@ def as_text(what: str, records: Sequence[Mapping[str, Any]]) -> str:
     if what == "settings":
         return _settings_text(records)
     lines = []
+    width = max((len(record["name"]) for record in records), default=0)
     if what == "suites":
         for record in records:
-            lines.append(_line(f"{record['name']:10}", f"{record['question']} {_sentence(record['measure'])}"))
+            lines.append(_line(f"{record['name']:{width}}", f"{record['question']} {_sentence(record['measure'])}"))
             lines.append(
                 _line(
-                    " " * 10,
+                    " " * width,
                     f"{record['paper']}{'' if record['paper'].endswith('?') else '.'} Presets: {record['presets']}.",
                 )
             )
         return "\n".join(lines)
-    width = max((len(record["name"]) for record in records), default=0)
     for suite in dict.fromkeys(record["suite"] for record in records):
         lines.append(f"{suite}:")
         lines += [

@@ -1,4 +1,4 @@
-"""`humboldt reproduced`: how much of the papers' tables was measured again, and how much of it agrees."""
+"""`humboldt reproduced`: the share of the papers' tables that was measured again, and how much of it agrees."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -26,7 +26,7 @@ def reproduced(
     ] = False,
     as_records: Annotated[bool, typer.Option("--json", help="Print JSON records.")] = False,
 ) -> None:
-    """Say how much of the published tables was measured and agrees."""
+    """Show how much of the published tables was measured, and how much agrees."""
     if disagreeing and missing:
         raise UsageError("--missing and --disagreements were both given, but there is one output. Choose one of them.")
     if disagreeing:
@@ -47,16 +47,17 @@ def as_table(tables: Sequence[TableOfThePaper]) -> Table:
     """Returns the comparison as a table, a row for each published table."""
     columns = ("Suite", "Table", "Numbers", "Measured", "Earlier version", "Judged", "Agree", "Longer", "Agree", "Cost")
     rows = []
-    for one in tables:
-        counts = (one.numbers, one.measured, one.superseded, one.judged, one.agree, one.extended, one.extended_agree)
-        cost = TableCell() if one.cost is None else TableCell(value=100 * one.cost, form=".3g", mark="%")
-        rows.append((one.suite, one.table, *(TableCell(value=count) for count in counts), cost))
-    rules = dict.fromkeys(f"{one.suite}: {one.rule}" for one in tables if one.rule)
+    for table in tables:
+        counts = (table.numbers, table.measured, table.superseded, table.judged, table.agree)
+        longer = (table.extended, table.extended_agree)
+        cost = TableCell() if table.cost is None else TableCell(value=100 * table.cost, form=".3g", mark="%")
+        rows.append((table.suite, table.table, *(TableCell(value=count) for count in (*counts, *longer)), cost))
+    rules = dict.fromkeys(f"{table.suite}: {table.rule}" for table in tables if table.rule)
     notes = (
-        f"{sum(one.measured for one in tables):,} of {sum(one.numbers for one in tables):,} numbers are measured.",
-        f"Agreement: {'; '.join(rules)}. Other numbers are measured, but not judged. Nor is a lower best of fewer "
-        "members than the paper's.",
-        "Longer: numbers that are judged after equal steps, and of which there is a longer training as well.",
+        f"{sum(each.measured for each in tables):,} of {sum(each.numbers for each in tables):,} numbers are measured.",
+        f"Agreement: {'; '.join(rules)}. Other numbers are measured, but not judged, "
+        "and neither is a lower best of fewer members than the paper's.",
+        "Longer: numbers judged after equal steps for which there is a longer training, and how many of those agree.",
         "Cost: members times length of training, in percent of the paper's for the same cells.",
         "Commands for what is missing: --missing. Numbers that do not agree: --disagreements.",
     )
@@ -64,15 +65,18 @@ def as_table(tables: Sequence[TableOfThePaper]) -> Table:
 
 
 def as_table_of_disagreements(numbers: Sequence[PublishedNumber]) -> Table:
-    """Returns the numbers that do not agree, a row for each."""
-    columns = ("Suite", "Table", "Task", "Model", "Number", "Paper", "Ours", "Likely cause")
+    """Returns the numbers that do not agree, a row for each; likely causes are notes, to which the rows refer."""
+    columns = ("Suite", "Table", "Task", "Model", "Number", "Paper", "Ours", "Cause")
+    causes = list(dict.fromkeys(number.cause for number in numbers if number.cause))
     rows = [
         (
-            *(one.suite, one.table, one.task, one.model, one.what),
-            TableCell(value=one.published),
-            TableCell(value=one.measured, form="" if isinstance(one.measured, str) else ".4g"),
-            one.cause,
+            *(number.suite, number.table, number.task, number.model, number.what),
+            TableCell(value=number.published),
+            TableCell(value=number.measured, form="" if isinstance(number.measured, str) else ".4g"),
+            TableCell(value=causes.index(number.cause) + 1 if number.cause else None),
         )
-        for one in numbers
+        for number in numbers
     ]
-    return Table("What does not agree", columns, tuple(rows), (f"{len(numbers):,} numbers do not agree.",))
+    notes = [f"{len(numbers):,} numbers do not agree.{' Likely causes:' if causes else ''}"]
+    notes += [f"{i}. {cause[:1].upper()}{cause[1:]}." for i, cause in enumerate(causes, 1)]
+    return Table("What does not agree", columns, tuple(rows), tuple(notes))

@@ -88,12 +88,16 @@ TableEntry = str | TableCell | MissingCell
 
 @dataclass(frozen=True)
 class Table:
-    """A table in the layout of a paper, with notes below."""
+    """A table in the layout of a paper, with notes below.
+
+    `num_labels`: the number of first columns that describe a row; by default those before the first cell of results.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[TableEntry, ...], ...]
     notes: tuple[str, ...] = ()
+    num_labels: int | None = None
 
     @property
     def texts(self) -> tuple[tuple[str, ...], ...]:
@@ -144,7 +148,9 @@ def _parts(table: Table, widths: Sequence[int], width: int | None) -> list[list[
     """Returns the columns of each part of a table. Every part begins with the columns that describe a row; published
     numbers stay beside ours."""
     count = len(table.columns)
-    first = next((i for i in range(count) if any(_is_result(row[i]) for row in table.rows)), count)
+    first = table.num_labels
+    if first is None:
+        first = next((i for i in range(count) if any(_is_result(row[i]) for row in table.rows)), count)
     if width is None or first == count or sum(widths) + 2 * (count - 1) <= width:
         return [list(range(count))]
     parts: list[list[int]] = []
