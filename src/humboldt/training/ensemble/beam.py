@@ -32,7 +32,7 @@ def _search(
     rows = len(source)
 
     def chosen(values: Array, which: Int[Array, "batch beam"]) -> Array:
-        """Returns the hypotheses of each row with these numbers."""
+        """Returns the values of the hypotheses of each row with these numbers."""
         own = values.reshape(rows, beam, *values.shape[1:])
         return jnp.take_along_axis(own, which.reshape(rows, beam, *[1] * (own.ndim - 2)), 1).reshape(values.shape)
 
@@ -65,7 +65,7 @@ def _search(
             jax.tree.map(lambda x: jnp.repeat(x, beam, 0), states),
             jnp.full((rows, beam), start, jnp.int32),
             jnp.zeros((rows, beam), bool),
-            jnp.tile(jnp.where(jnp.arange(beam) == 0, 0.0, -jnp.inf), (rows, 1)),  # at first all hypotheses are equal
+            jnp.tile(jnp.where(jnp.arange(beam) == 0, 0.0, -jnp.inf), (rows, 1)),  # one at first
             jnp.full((rows, beam, longest), end, jnp.int32),
         )
         done = jax.lax.while_loop(lambda now: (now.time < longest) & ~now.ended[:, 0].all(), body, first)

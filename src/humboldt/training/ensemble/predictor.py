@@ -84,8 +84,8 @@ class EnsemblePredictor(
             return nats_of_targets(self.weights, self.static, batch, start=self.problem.start)
 
     def _nats(self, member: int, batch: Batch) -> np.ndarray:
-        """Computes nats exactly as for the results stored so far, to the last bit: all log-probabilities leave the
-        program."""
+        """Returns nats that are equal to the last bit to those of stored results: the compiled program returns all
+        log-probabilities."""
         weights = jax.tree.map(lambda x: x[member], self.weights)
         tokens, mask = jnp.asarray(batch.tokens), jnp.asarray(batch.mask)
         logarithms = np.asarray(_log_probabilities(weights, self.static, tokens, mask), np.float64)

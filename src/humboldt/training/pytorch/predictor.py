@@ -235,7 +235,7 @@ class ModulePredictor(AbstractPredictor, CountsRight, GivesProbabilities, Writes
                     expected = self.caller.of_examples(self.modules[member], own)
                     torch.testing.assert_close(found[member], expected, rtol=1e-3, atol=1e-3)
                 self._stack = stack
-            except Exception:  # whatever it is, the plain way remains
+            except Exception:  # whatever the reason, modules can be called one by one
                 self.stacked = False
         return self._stack
 

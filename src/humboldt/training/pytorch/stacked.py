@@ -349,7 +349,7 @@ def recorder_of(device: torch.device) -> Recorder:
 
 
 class _State:
-    """All that a step reads and changes, at fixed places on the device."""
+    """Everything that a step reads and changes, at fixed places on the device."""
 
     def __init__(self, recipe: Recipe, learners: Sequence[Learner], device: torch.device) -> None:
         count = len(learners)
