@@ -92,7 +92,7 @@ class LogScores:
 
 
 def is_log(path: Path) -> bool:
-    """Returns whether a file is a log of inspect_ai, by its ending."""
+    """Returns whether a file is a log of inspect_ai, by its extension."""
     return path.suffix.lower() in ENDINGS
 
 

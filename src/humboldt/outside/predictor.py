@@ -23,7 +23,7 @@ from humboldt.training.base import AbstractPredictor, AbstractProblem
 
 NO_SYMBOLS = ("<unk>", "<s>")  # tokens of sequence-to-sequence models that are not symbols of a task: always wrong
 BOUNDARY = "#"  # begins and ends every string of a next-symbol model
-STEPPER_ROWS, PREFIX_ROWS = 16_384, 1_024  # that are asked about at once
+STEPPER_ROWS, PREFIX_ROWS = 16_384, 1_024  # rows of one call
 
 Strings = list[list[str]]
 

@@ -278,7 +278,7 @@ def score(
                 if value is not None:
                     raise UsageError(f"{option}={str(value)!r} is about a file of predictions. Leave it out.")
             given = _input_of(its_suite, task, models, name, preset, dict(settings or {}), seed)
-        sink = _Told(f"{task} · {name}", progress) if progress else Silent()
+        sink = _ToFunction(f"{task} · {name}", progress) if progress else Silent()
         try:
             scored += _scored(its_suite, task, given, evaluations, sink)
         except OtherStrings as error:
@@ -457,7 +457,7 @@ def _keep(card: Scorecard, out: Path) -> None:
 
 
 @dataclass(frozen=True)
-class _Told(AbstractSink):
+class _ToFunction(AbstractSink):
     """Passes progress to a function."""
 
     name: str

@@ -180,7 +180,7 @@ def bench(
     answered: Callable[[ModelAnswers, float], None] | None = None,
     **options: Any,
 ) -> Bench:
-    """Trains and scores models on every suite that fits, and returns the bench. What is stored is not done again.
+    """Trains and scores models on every suite that fits, and returns the bench. Stored results are not computed again.
 
     **Arguments:**
 

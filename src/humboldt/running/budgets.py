@@ -14,8 +14,8 @@ from humboldt.errors import UsageError, named_extras
 from humboldt.models import models
 
 LARGEST = 2**14
-STEPS_TRIED = 64  # sizes after one that is not allowed, e.g. because it is no multiple of the heads
-NEAR, FINE = 0.05, "feed_forward_size"  # further from the goal than this share, units of this layer are changed, too
+STEPS_TRIED = 64  # sizes tried after one that is not allowed, e.g. not a multiple of the number of heads
+NEAR, FINE = 0.05, "feed_forward_size"  # further off than this share, units of this layer change, too
 LENGTH = 40  # tokens, for states that grow with them
 LENGTHS = (LENGTH, 500)  # tokens, for multiply-adds
 
@@ -74,7 +74,7 @@ def size_for(model: str, body: int, changes: Mapping[str, Any] | None = None) ->
                 return allowed, size_of(model, {**(changes or {}), name: allowed}).body
             except UsageError:  # e.g. not a multiple of the heads
                 continue
-        raise UsageError(f"No {name} from {size} to {size + STEPS_TRIED - 1} will do for {model}.")
+        raise UsageError(f"No {name} from {size} to {size + STEPS_TRIED - 1} is allowed for {model}.")
 
     low, high = 1, 2
     while high < LARGEST and at_least(high)[1] < body:

@@ -102,7 +102,7 @@ def announce(
 
 
 def _recipes_of_other_models(study: Study) -> str:
-    """Returns a sentence about the optimiser and the learning rates of models that are not the paper's."""
+    """Returns sentences about the optimiser and the learning rates of models that are not the paper's."""
     recipes: dict[str, dict[str, None]] = {}
     for experiment in study.experiments:
         model, objects = experiment.training.model, resolved(experiment)
@@ -272,10 +272,10 @@ def slurm_script(study: Study, planned: Sequence[Planned], plugins: Sequence[Pat
 #SBATCH --output={study.suite.name}-%A_%a.log
 # For a GPU each, add a line: SBATCH --gpus=1
 #SBATCH --cpus-per-task=2
-{limit}# A minute before the time is over the training is saved.
+{limit}# A minute before the time limit, the training is saved.
 #SBATCH --signal=B:TERM@60
 
-# {counted(len(missing), "experiment")}. Submit it again to go on with what is not finished; then join the results:
+# {counted(len(missing), "experiment")}. Submit it again to resume unfinished experiments; then join the results:
 #   humboldt merge {out}/parts/* --out {out}
 experiments=(
 {ids}
