@@ -75,7 +75,7 @@ def test_the_shortest_wrong_string_is_wrong_and_none_before_it_is(folder: Path):
 
 def test_a_page_looks_inside_and_says_what_it_left_out(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     text = write_report(folder, tmp_path / "page.html", inside=1).read_text(encoding="utf-8")
-    assert "Look inside" in text and "Where kept members fail first" in text and "in a plane" in text
+    assert "Look inside" in text and "First failures of kept members" in text and "in a plane" in text
     monkeypatch.setattr(inside, "SECONDS", -1.0)
     members, remarks = look_inside(folder, 1)
     assert members == [] and "1 saved member not inspected" in remarks[0]

@@ -198,8 +198,8 @@ def _overview(suite: AbstractSuite, cells: Mapping[SettingGroup, Sequence[Cell]]
 def _all_measured(
     suite: AbstractSuite, ordered: Sorted, records: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]
 ) -> dict[str, list[Seen]]:
-    """Returns the overview of current results. Networks without any are shown with results of earlier versions, and
-    those whose members are not stored with the number of their records."""
+    """Returns the overview of current results. Networks without any are shown with results of earlier versions; those
+    whose members are not stored, with the number of their records."""
     families = _overview(suite, ordered.cells)
     shown = {one.network for found in families.values() for one in found}
     for family, found in _overview(suite, cells_of(suite, ordered.superseded)).items():

@@ -65,20 +65,20 @@ def spreads_of(suite: AbstractSuite, cells: Sequence[Cell], compared: Iterator[i
         *(f"Best of {n}, expected" for n in shown),
         "Mean ± deviation [95% bootstrap]",
         "Interquartile mean",
-        "To the highest mean",
+        "From the highest mean",
     )
     notes = [
         "A best of N grows with N. The expected best of fewer is the mean over all choices of that many of these "
         "members (unbiased, Tang et al. 2020): compare models at the same number.",
-        "To the highest mean: the difference of the means, two-sided p of an unpaired permutation test: "
-        "members of two models share nothing by which they could be paired.",
+        "From the highest mean: the difference of the means, and the two-sided p of an unpaired permutation test: "
+        "members of different models cannot be paired.",
     ]
     more = len(with_lists) - len(rows)
     if more > 0:
         notes.append(f"{more:,} more rows are left out; `humboldt show --json` has all.")
     if left_out:
         notes.append(f"{left_out:,} more differences between models are left out.")
-    return Grid("What these numbers are worth", columns, tuple(rows), tuple(notes))
+    return Grid("Statistics over members", columns, tuple(rows), tuple(notes))
 
 
 def _parts_of_place(cell: Cell) -> list[Any]:
