@@ -30,9 +30,7 @@ def export(
     preset: Annotated[
         str | None, typer.Option("--preset", help="The preset of the strings. Default: paper; hub: quick.")
     ] = None,
-    count: Annotated[
-        int, typer.Option(min=0, help="Most test strings of each task, spread evenly; 0: all.")
-    ] = 500,
+    count: Annotated[int, typer.Option(min=0, help="Most test strings of each task, spread evenly; 0: all.")] = 500,
     shots: Annotated[int, typer.Option(min=0, help="Number of training examples in a prompt.")] = 8,
     end: Annotated[
         str, typer.Option(help="Text after each string of a minimal pair. Default: a new line.", show_default=False)

@@ -52,7 +52,7 @@ def cloud(
     """Returns a figure with a point for each row, by `place`."""
     places = tuple(dict.fromkeys(row["place"] for row in rows))
     shown, left_out = thinned(rows)
-    printed = " A bar is the paper's number." if any("published" in row for row in rows) else ""
+    printed = " A bar marks the paper's number." if any("published" in row for row in rows) else ""
     return Figure(
         name=measure.replace("_", "-"),
         title=title or f"Every member: {measure.replace('_', ' ')}",

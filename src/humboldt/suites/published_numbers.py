@@ -1,6 +1,6 @@
-"""Every number of the papers' tables, with the result that stands beside it, and whether the two agree.
+"""Every number of the papers' tables, with our result for it, and whether the two agree.
 
-The rule of each suite says which records stand beside which number, and when the two agree. Rules are stated before the
+The rule of each suite determines the records for each number, and when the two agree. Rules are stated before the
 comparison and judge only what they name: other numbers are counted as measured, and not judged.
 """
 
@@ -28,13 +28,13 @@ PAPERS = ("paper", "table_")  # how presets with the settings of a paper begin
 WORK = ("steps", "updates", "epochs")  # settings that are proportional to the time of a training
 SEARCHES = ("generations", "population_size", "num_rings")  # the same for searches
 SEARCHED = ("mdlrnn",)  # its searches count with any number of generations, which may be nearest to another preset
-CAUSES = "causes.json"  # beside the records: what we think of disagreements
+CAUSES = "causes.json"  # beside the records: likely causes of disagreements
 NOT_EXPLAINED = "not explained"
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedNumber:
-    """One number of a published table, and what stands beside it.
+    """One number of a published table, and our result for it.
 
     - `task`, `model`, `what`: what it is a number of. `published`: as printed.
     - `measured`: ours; `None` if nothing is on record. `setting`, `members`: of our result.
@@ -42,7 +42,7 @@ class PublishedNumber:
     - `agrees`: by the rule; `None` if the rule does not judge this number.
     - `is_comparable`: `False` if ours is lower, and the best of fewer members than the paper's. Then it is not judged.
     - `extended`: whether a longer training agrees, where the number is judged at equal lengths; `None` without one.
-    - `cause`: of a disagreement, as far as it is known; otherwise empty.
+    - `cause`: the likely cause of a disagreement; empty if not known.
     - `work`: members times length of training, ours and the paper's; `None` if unknown.
     """
 
@@ -132,7 +132,7 @@ def _is_value(record: Record) -> bool:
 
 
 def _smallest_p(found: Sequence[_Found], record: Record) -> float | None:
-    """Returns the smallest p of the tests beside a record: how many of the paper's learners fit is not always known."""
+    """Returns the smallest p of a record's tests: it is not always known how many of the paper's learners fit."""
     place = record.task, record.model, record.setting, record.measure
     of_tests = [
         float(each.record.value)
@@ -161,8 +161,8 @@ def _causes(folder: Path) -> list[dict[str, Any]]:
 
 
 def is_about(cause: Mapping[str, Any], number: PublishedNumber) -> bool:
-    """Returns whether an entry of the file of causes is about a number: each name that it gives has to be the number's,
-    or has to list it.
+    """Returns whether an entry of the file of causes is about a number: each of its fields has the number's value, or
+    a list with that value.
     """
     return all(
         getattr(number, name) in (cause[name] if isinstance(cause[name], list) else [cause[name]])

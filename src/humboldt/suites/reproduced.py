@@ -18,10 +18,10 @@ class TableOfThePaper:
 
     Numbers that repeat those of another table of the paper are not counted.
 
-    - `not_comparable`: how many are not judged, since ours is lower and the best of fewer members than the paper's.
+    - `not_comparable`: numbers that are not judged because ours is lower, and the best of fewer members.
     - `extended`, `extended_agree`: numbers that were judged at equal lengths of training, for which there is a longer
       training as well, and those of them for which it agrees.
-    - `superseded`: how many of those measured are only of earlier versions of a task, a model or a measure.
+    - `superseded`: measured numbers whose results are all of earlier versions of a task, a model or a measure.
     - `cost`: members times length of training, as a fraction of the paper's for the same cells; `None` if unknown.
     - `missing`: commands that measure what is missing.
     """

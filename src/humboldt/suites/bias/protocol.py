@@ -74,7 +74,7 @@ class Preferences:
     )
     vocabulary: Literal["symbols", "fairseq"] = setting(
         "fairseq",
-        "what outputs are chosen from: the output symbols and the end alone, or filled up to a multiple of eight with "
+        "the output vocabulary: the output symbols and the end alone, or filled up to a multiple of eight with "
         "symbols that never occur, as in fairseq; more LSTMs count with these",
         "not stated; released code: fairseq",
     )

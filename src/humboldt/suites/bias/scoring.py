@@ -37,7 +37,7 @@ def score(scoring: ScoringInput) -> list[MemberScore]:
     scored = []
     for i, (member, of_member) in enumerate(zip(scoring.members, nats, strict=True)):
         agreement = agreements.get(i, MemberScore())
-        seed = {"seed": member["seed"]} if is_outside else {}  # a reading of lengths adds up those of a seed
+        seed = {"seed": member["seed"]} if is_outside else {}  # readings add up the lengths of a seed
         scored.append(MemberScore({**agreement.measures, **of_member}, {**agreement.detail, **seed}))
     return scored
 

@@ -107,7 +107,7 @@ PRESETS = MappingProxyType(
             "which models succeed and which fail, in a few minutes on a 2-core laptop",
             changes={"factors": (1, 4), "seeds": 2, "penalties": ("none",)},
             of_models={
-                "lstm": {"seeds": 3},  # the third is the one that predicts `b` for ever
+                "lstm": {"seeds": 3},  # the third seed predicts `b` for ever
                 "stack_lstm": {"epochs": 3, "stack_size": 100},
                 "baby_ntm": {"epochs": 3},
                 "mdlrnn": {"factors": (10,), "seeds": 1, "generations": 3000, "patience": 1500},

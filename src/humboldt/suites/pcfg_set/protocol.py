@@ -171,7 +171,7 @@ PRESETS = MappingProxyType(
                 "size": 6000,
                 "letters": 60,
                 "deepest": 3,
-                "naturalised": False,  # then half of the items have one function, which is learnt first
+                "naturalised": False,  # then half of the items have one function, and these are learnt first
                 "most_functions": 2,
                 "synonym_share": 0.005,
                 "rates": (0.02,),

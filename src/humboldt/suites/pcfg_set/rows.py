@@ -61,7 +61,7 @@ def disagreements(
 ) -> list[dict[str, Any]]:
     """Returns the rows whose target is not the meaning of their source.
 
-    With `exceptions` the targets of the overgeneralisation test (Table 6) are known, and no disagreement.
+    With `exceptions`, targets of the overgeneralisation test (Table 6) do not count as disagreements.
     """
     return [
         {"line": row.line, "source": row.source, "target": row.target, "meaning": row.meaning}

@@ -50,7 +50,7 @@ class Recognisers:
     gradient_clip: float | None = setting(5.0, "largest norm of a gradient", CODE, above=0)
     loss_heads: Literal["recognition", "next_symbol", "next_set", "all"] = setting(
         "recognition",
-        "what a model is trained to say: the label; also the next symbol, the set of possible next ones, or both",
+        "what a model is trained to output: the label; also the next symbol, the set of possible next ones, or both",
         f"{CODE}: all four",
         added_later=True,
     )

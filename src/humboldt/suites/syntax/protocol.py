@@ -114,7 +114,7 @@ PRESETS = MappingProxyType(
                 "validation": 125,
                 "test": 250,
                 "long": 250,
-                "epochs": 12,  # in eight, an LSTM has seen agreement but is not done with it
+                "epochs": 12,  # in eight, an LSTM learns agreement only in part
                 "batch_size": 32,
                 "seeds": 1,
                 "embedding_size": 64,
@@ -127,7 +127,7 @@ PRESETS = MappingProxyType(
                 # With more, the decoder stays below 90% on nested_dependency.
                 **{model: {"learning_rates": (5e-4,)} for model in TRANSFORMERS},
             },
-            of_tasks={  # these are learnt sooner
+            of_tasks={  # these are learnt earlier
                 task: {"train": 2000, "epochs": 8} for task in ("adj_n_np", "np_n_vp_n")
             },
         ),
@@ -137,8 +137,8 @@ PRESETS = MappingProxyType(
                 **{"terminals": (2,), "train": 4000, "validation": 250, "test": 250, "long": 250},
                 **{"epochs": 8, "batch_size": 32, "warm_up": 100, "learning_rates": (2e-3,), "seeds": 3},
             },
-            quick_of_tasks={"np_n_vp_n": {"train": 2000}},  # it is learnt sooner
-            quick_tasks=TASKS[1:],  # of the first language, counts of symbols tell all
+            quick_of_tasks={"np_n_vp_n": {"train": 2000}},  # it is learnt earlier
+            quick_tasks=TASKS[1:],  # counts of symbols solve the first language
             standard={
                 **{"terminals": (2, 100), "train": 40_000, "epochs": 10, "batch_size": 256, "warm_up": 200},
                 **{"learning_rates": (5e-4, 1e-3, 3e-3), "seeds": 7},

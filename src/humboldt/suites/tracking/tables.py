@@ -35,7 +35,7 @@ def place(training: Training, evaluation: Evaluation) -> tuple[Any, ...]:
     answers, and the longest length in training."""
     del evaluation
     task = training.setting["task"]
-    inputs = task.get("inputs", "all")  # an automaton from a file has one kind of input
+    inputs = task.get("inputs", "all")  # an automaton from a file has only one kind of input
     number = task["generators"] if inputs == "generators" else 0
     return inputs, number, task["tokens_per_step"], task["supervision"], training.setting["longest"]
 
