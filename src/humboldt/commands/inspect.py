@@ -46,14 +46,14 @@ def inspect(
     load_files(plugin)
     chosen = "best" if member == ["best"] else parse_member(member)
     settings = parse_assignments(set_)
-    found = load(folder, suite=suite, task=task, model=model, member=chosen, settings=settings).inspect(input_)
+    inspection = load(folder, suite=suite, task=task, model=model, member=chosen, settings=settings).inspect(input_)
     if output is not None:
         from humboldt.page.inside import draw
 
-        draw(found, output)
+        draw(inspection, output)
         print(output)
         return
-    print(printable(json.dumps(found.to_dict(), ensure_ascii=False) if as_records else str(found)))
+    print(printable(json.dumps(inspection.to_dict(), ensure_ascii=False) if as_records else str(inspection)))
 
 
 def parse_member(assignments: Sequence[str]) -> dict[str, object] | None:

@@ -152,10 +152,10 @@ class KeptMember:
         if inspect_all is None or self.problem.kind is ProblemKind.SEQUENCE_TO_SEQUENCE:
             return None
         try:
-            found = inspect_all(STATES, *(np.concatenate([getattr(b, name) for b in batches]) for name in READ))
+            internals = inspect_all(STATES, *(np.concatenate([getattr(b, name) for b in batches]) for name in READ))
         except KeyError:
             return None
-        return found[0] if found[1][:2] == ("layer", TIME) else None
+        return internals[0] if internals[1][:2] == ("layer", TIME) else None
 
     def _answered(self, string: str | Sequence[str], *, with_internals: bool) -> Inspection:
         symbols = string.split() if isinstance(string, str) else string

@@ -31,7 +31,7 @@ def causal_lm(model: Any, token_ids: Mapping[str, int], symbols: Sequence[str], 
     tokens_of = [token_ids[symbol] for symbol in symbols]
 
     def distributions(strings: Strings) -> list[np.ndarray]:
-        return [found for begin in range(0, len(strings), rows) for found in _read(strings[begin : begin + rows])]
+        return [part for begin in range(0, len(strings), rows) for part in _read(strings[begin : begin + rows])]
 
     def _read(strings: Strings) -> list[np.ndarray]:
         with named_extras():

@@ -146,10 +146,12 @@ class Scorecard:
 
     def _one(self, task: str | None, evaluation: str | None) -> EvaluationScores:
         fitting = [
-            one for one in self.scored if task in (None, one.task) and evaluation in (None, one.scores.evaluation.name)
+            entry
+            for entry in self.scored
+            if task in (None, entry.task) and evaluation in (None, entry.scores.evaluation.name)
         ]
         if not fitting:
-            known = [f"{one.task}, {one.scores.evaluation.name}" for one in self.scored]
+            known = [f"{entry.task}, {entry.scores.evaluation.name}" for entry in self.scored]
             raise unknown_name("score", f"{task}, {evaluation}", known)
         return fitting[0]
 
@@ -314,8 +316,8 @@ def _by_task(predict: Any, tasks: str | Sequence[str]) -> dict[str, list[Any]]:
     else:
         raise UsageError("No task is named. Write tasks=['parity_check'], or give a dictionary of models by task.")
     models = {
-        task: [_path_or_model(model) for model in (one if isinstance(one, list | tuple) else [one])]
-        for task, one in chosen.items()
+        task: [_path_or_model(model) for model in (given if isinstance(given, list | tuple) else [given])]
+        for task, given in chosen.items()
     }
     if not all(models.values()):
         raise UsageError("There is no model to score: the list is empty. Give at least one function.")

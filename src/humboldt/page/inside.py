@@ -128,15 +128,16 @@ def _inside(member: KeptMember) -> Inside:
     return _described(inspection, [*figures_of(inspection), *_planes(member, strings), *_layer_planes(member)])
 
 
-def draw(found: Inspection, path: Path) -> None:
+def draw(inspection: Inspection, path: Path) -> None:
     """Writes the internals of a member for one string, as a page or as figures; the extension chooses the format."""
     from humboldt.page.charts import save
 
     if path.suffix.lower() not in (".html", ".htm"):
-        save(figures_of(found), path)
+        save(figures_of(inspection), path)
         return
-    page = Page(title=found.title, version=__version__, folder="DIR", columns=(), overview=(), sections=(), summary="")
-    write(html(page, [_described(found, figures_of(found))]), path)
+    title = inspection.title
+    page = Page(title=title, version=__version__, folder="DIR", columns=(), overview=(), sections=(), summary="")
+    write(html(page, [_described(inspection, figures_of(inspection))]), path)
 
 
 def _described(inspection: Inspection, figures: Sequence[AnyFigure]) -> Inside:
@@ -146,11 +147,11 @@ def _described(inspection: Inspection, figures: Sequence[AnyFigure]) -> Inside:
     return Inside(inspection.title, lines, figures=tuple(figures))
 
 
-def figures_of(found: Inspection) -> list[AnyFigure]:
+def figures_of(inspection: Inspection) -> list[AnyFigure]:
     """Returns figures of a member's internals for one string: answers, actions, memory, attention, states."""
-    figures: list[AnyFigure] = [_answers(found)] if len(found.alphabet) > 1 else []
-    for name, internal in found.internals.items():
-        figures += list(_pictures(name, internal, found.tokens))
+    figures: list[AnyFigure] = [_answers(inspection)] if len(inspection.alphabet) > 1 else []
+    for name, internal in inspection.internals.items():
+        figures += list(_pictures(name, internal, inspection.tokens))
     return figures
 
 

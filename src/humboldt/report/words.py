@@ -16,7 +16,7 @@ def printable(text: str) -> str:
     >>> print(printable("a \x1b[31mred\x1b[0m name"))
     a \u001b[31mred\u001b[0m name
     """
-    return _HARMFUL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _HARMFUL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def wrapped(text: str, stream: TextIO) -> str:

@@ -82,9 +82,9 @@ def size_for(model: str, body: int, changes: Mapping[str, Any] | None = None) ->
     while low < high:
         middle = (low + high) // 2
         low, high = (middle + 1, high) if at_least(middle)[1] < body else (low, middle)
-    found = at_least(low)
-    below = next((at_least(size) for size in range(low - 1, 0, -1) if at_least(size)[0] < found[0]), found)
-    size, nearest = min((below, found), key=lambda option: abs(option[1] - body))
+    reached = at_least(low)
+    below = next((at_least(size) for size in range(low - 1, 0, -1) if at_least(size)[0] < reached[0]), reached)
+    size, nearest = min((below, reached), key=lambda option: abs(option[1] - body))
     if abs(nearest - body) <= NEAR * body or FINE not in settings_.names(family):
         return {name: size}
     one, two = (size_of(model, {**(changes or {}), name: size, FINE: units}).body for units in (1, 2))

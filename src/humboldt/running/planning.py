@@ -111,7 +111,7 @@ def _recipes_of_other_models(study: Study) -> str:
         rates = words(getattr(objects.protocol, "learning_rates", ()) or "none")
         recipe = f"optimiser {getattr(objects.protocol, 'optimiser', 'adam')}, learning_rates {rates}"
         recipes.setdefault(model, {})[recipe] = None
-    return " ".join(f"{model} is trained with {'; or '.join(found)}." for model, found in recipes.items())
+    return " ".join(f"{model} is trained with {'; or '.join(texts)}." for model, texts in recipes.items())
 
 
 def _num_diverged(study: Study, done: Mapping[str, Done]) -> int:

@@ -66,8 +66,8 @@ EQUAL_STEPS = 10_000
 
 def _steps(record: Record) -> int | None:
     """Returns the steps of a record; `None` if they are the paper's, or a number that the paper tries in a table."""
-    found = re.search(r"\bsteps=([\d,]*\d)", record.setting)
-    return int(found[1].replace(",", "")) if found else None
+    match = re.search(r"\bsteps=([\d,]*\d)", record.setting)
+    return int(match[1].replace(",", "")) if match else None
 
 
 def _is_of_equal_steps(record: Record) -> bool:

@@ -239,8 +239,8 @@ def layout(suite: "Bias", heading: SettingGroup, cells: Sequence[Cell]) -> list[
 
 def _curves(suite: "Bias", heading: SettingGroup, cells: Sequence[Cell]) -> list[Table]:
     """Returns Figure 3 as a table: a row for each number of examples, a column for each learner."""
-    found = [(catalogue.contender(suite, cell.model).title, curve_of(cell)) for cell in cells]
-    curves = {title: {point.seen: point for point in points} for title, points in found if points}
+    titled = [(catalogue.contender(suite, cell.model).title, curve_of(cell)) for cell in cells]
+    curves = {title: {point.seen: point for point in points} for title, points in titled if points}
     rows = [
         (
             TableCell(value=seen),

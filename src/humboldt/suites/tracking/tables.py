@@ -127,8 +127,8 @@ def network_of_paper(cell: Cell) -> tuple[tuple[str, str], NetworkOfPaper] | Non
 
 def published_for(cell: Cell) -> float | None:
     """Returns the paper's number for a cell with the network, elements and answers of a row of its table."""
-    found = network_of_paper(cell)
-    return None if found is None else published_value(cell.task, cell.place, *found[0])
+    network = network_of_paper(cell)
+    return None if network is None else published_value(cell.task, cell.place, *network[0])
 
 
 def records(cell: Cell) -> list[Record]:

@@ -68,8 +68,8 @@ class SearchEngine(AbstractEngine):
             networks.append(best)
             kept.append(proved and proved.network)
             now = state.progress()
-            found = {"generations": now.generation, "networks": now.networks_tried, "found_at_generation": now.improved}
-            outcomes.append(Outcome(None, {"search": found}))
+            about = {"generations": now.generation, "networks": now.networks_tried, "found_at_generation": now.improved}
+            outcomes.append(Outcome(None, {"search": about}))
         return SearchTrained(SearchPredictor(networks, trie, job, kept), tuple(outcomes))
 
     def restore(self, job: Job, weights: Sequence[Arrays]) -> AbstractPredictor:

@@ -74,8 +74,8 @@ class EnsemblePredictor(
         seed = self.problem.test_dropout_seed
         key = None if seed is None else jax.random.fold_in(jax.random.key(seed), number)
         answers_from = self.problem.answers_from
-        (found,) = evaluate(self.weights, self.static, iter([batch]), own_answers_from=answers_from, dropout_key=key)
-        return found
+        (counts,) = evaluate(self.weights, self.static, iter([batch]), own_answers_from=answers_from, dropout_key=key)
+        return counts
 
     def nats(self, batch: Batch) -> np.ndarray:
         with self.arithmetic.used():

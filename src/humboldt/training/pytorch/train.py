@@ -119,10 +119,10 @@ class Training:
     def seconds_per_step(self, sample: int) -> float:
         """Returns the measured seconds of a step of one member, from a few steps that are discarded."""
         learner = self.fresh(self.members[0])
-        own = [self._examples(batch, 0) for batch in self.batches(0, sample)]
-        self._span(learner, 0, 0, own[:1])  # the first step is slower than the others
+        examples = [self._examples(batch, 0) for batch in self.batches(0, sample)]
+        self._span(learner, 0, 0, examples[:1])  # the first step is slower than the others
         begin = time.perf_counter()
-        self._span(learner, 0, 0, own)
+        self._span(learner, 0, 0, examples)
         return (time.perf_counter() - begin) / sample
 
     def batches(self, first: int, last: int) -> list[Batch]:
