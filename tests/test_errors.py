@@ -13,3 +13,11 @@ def test_a_name_like_no_other_gets_the_list_only():
 
 def test_a_missing_extra_names_the_line_to_type():
     assert "pip install 'humboldt[zoo]'" in str(MissingExtra("jax"))
+
+
+def test_a_command_lists_many_names():
+    many = [f"name_{i}" for i in range(21)]
+    assert str(unknown_name("setting", "zzz", many)).endswith(
+        "There are 21; `humboldt list settings SUITE` lists them."
+    )
+    assert str(unknown_name("preset", "zzz", many)).endswith(" There are 21.")

@@ -116,7 +116,12 @@ def test_memories_are_coloured_by_the_first_component_of_their_cells():
     assert component.max() == np.abs(component).max()
     assert component.std() == pytest.approx(sizes.std(), rel=0.01)
     (figure,) = inside._pictures("stack", Internal(values, ("time", "stack", "depth", "cell")), list("aabb∅"))
-    assert "first component" in figure.title and {row["symbol"] for row in figure.rows} == {"0", "1", "2", "3"}
+    assert "first principal component" in figure.title and {row["symbol"] for row in figure.rows} == {
+        "0",
+        "1",
+        "2",
+        "3",
+    }
 
 
 def test_all_heads_of_the_papers_transformer_are_drawn():

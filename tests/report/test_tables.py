@@ -57,3 +57,19 @@ def test_a_table_that_is_too_wide_comes_in_parts():
         "A note.",
     ]
     assert as_text([table], width=5).count("Task") == 3  # ours and the paper's number are never parted
+
+
+def test_a_table_of_texts_comes_in_parts_after_its_labels():
+    table = Table("t", ("Model", "chomsky", "bliss"), (("lstm", "0.35 (0.34 to 0.36)", "0.46"),), num_labels=1)
+    assert as_text([table], width=28).splitlines() == [
+        "t",
+        "─" * 26,
+        "Model  chomsky",
+        "─" * 26,
+        "lstm   0.35 (0.34 to 0.36)",
+        "─" * 12,
+        "Model  bliss",
+        "─" * 12,
+        "lstm   0.46",
+        "─" * 12,
+    ]

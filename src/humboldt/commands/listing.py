@@ -165,5 +165,5 @@ def _line(head: str, text: str) -> str:
 def needed_suite(name: str | None) -> str:
     """Returns the name; raises a usage error if there is none."""
     if name is None:
-        raise UsageError(f"list settings: say of which suite, e.g. `humboldt list settings {suites.names()[0]}`.")
+        raise UsageError(f"list settings: name a suite, e.g. `humboldt list settings {suites.names()[0]}`.")
     return name
