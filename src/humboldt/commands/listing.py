@@ -14,7 +14,7 @@ from humboldt.settings import Field
 from humboldt.suites import catalogue, suites
 from humboldt.suites.base import AbstractSuite
 
-MEANINGS = {"evaluation": "changes scores only", "members": "decides the members", "each": "a training each"}
+MEANINGS = {"evaluation": "changes scores only", "members": "decides the members", "each": "one training for each"}
 
 
 def list_suites() -> list[dict[str, Any]]:
@@ -143,6 +143,7 @@ def _settings_text(records: Sequence[Mapping[str, Any]]) -> str:
             if record["of"] != of:
                 continue
             role = MEANINGS.get(record["role"], "")
+            role = "" if role and role in record["about"] else role
             more = "; ".join(filter(None, [record["about"], record["rule"], role]))
             paper = f" [{record['paper']}]" if record["paper"] else ""
             lines.append(f"  {record['name']}={record['default']}")

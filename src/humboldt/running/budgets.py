@@ -23,7 +23,7 @@ LENGTHS = (LENGTH, 500)  # tokens, for multiply-adds
 @dataclass(frozen=True)
 class Size:
     """Parameters of a network's body, the numbers that it remembers of a string of 40 tokens, and the multiply-adds of
-    its matrix products for strings of 40 and of 500 tokens. `None` stands for what is not known."""
+    its matrix products for strings of 40 and of 500 tokens. `None`: not known."""
 
     body: int
     state_floats: int | None

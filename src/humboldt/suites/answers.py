@@ -179,7 +179,7 @@ class ModelAnswers:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelCost:
-    """The cost of a model. `None` stands for what is not known.
+    """The cost of a model. `None`: not known.
 
     - `parameters`: of the body, between embedding and readout; if `counts_all`, of the whole network.
     - `state_floats`: numbers that it remembers of a string of 40 tokens.

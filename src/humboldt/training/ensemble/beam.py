@@ -77,7 +77,7 @@ def _search(
 def beam_outputs(
     weights: PyTree, static: PyTree, batch: Batch, *, start: int, end: int, longest: int, beam: int
 ) -> Int[np.ndarray, "member batch time"]:
-    """Like `greedy_outputs`, which is a beam of one. There is no length penalty."""
+    """Returns the most probable outputs, as `greedy_outputs` does with a beam of one; there is no length penalty."""
 
     def search(source: Any, mask: Any, cap: int) -> Array:
         return _search(weights, static, source, mask, start, end, cap, beam)
