@@ -45,7 +45,7 @@ def main() -> None:
     for name, arguments in COMMANDS.items():
         first_line(arguments)
         runs = [first_line(arguments) for _ in range(rounds)]
-        seconds, processor = ([run[part] for run in runs] for part in (0, 1))
+        seconds, processor = [run[0] for run in runs], [run[1] for run in runs]
         results[name] = {
             "line": runs[0][2],
             "seconds": [round(value, 2) for value in seconds],

@@ -392,7 +392,7 @@ def test_the_version(call: Call):
             "train_lengths (1, 2): this task",
         ),
         (["run", "chomsky", "--cores", "2"], "Give --ray, too"),
-        (["list", "settings"], "say of which suite"),
+        (["list", "settings"], "name a suite, e.g."),
         (["list", "settings", "chomsky", "--task", "parity"], "Did you mean 'parity_check'?"),
         (["list", "tasks", "--task", "parity"], "--task and --model choose among settings"),
         (["data", "chomsky", "parity"], "Did you mean 'parity_check'?"),

@@ -38,3 +38,11 @@ def test_json_of_others_is_read_where_long_numbers_and_deep_brackets_are_caught(
                 if not {"ValueError", "RecursionError"} <= caught and "RuntimeError" not in caught:
                     careless.append(f"{path.name}, line {node.lineno}")
     assert not careless
+
+
+def test_a_command_lists_many_names():
+    many = [f"name_{i}" for i in range(21)]
+    assert str(unknown_name("setting", "zzz", many)).endswith(
+        "There are 21; `humboldt list settings SUITE` lists them."
+    )
+    assert str(unknown_name("preset", "zzz", many)).endswith(" There are 21.")

@@ -60,7 +60,7 @@ def test_a_typed_value_means_what_its_text_means():
     assert isinstance(changed(Some(), typed).clip, float) and changed(Some(), typed).rates == (3.0, 4.5)
 
 
-WHOLE = "a whole number of at least 1 and of at most 1,000,000,000"
+WHOLE = "a whole number of at least 1 and at most 1,000,000,000"
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_a_bound_is_allowed_and_said_exactly():
         size: int = setting(12_345_678, "a size", least=12_345_678)
 
     assert changed(Bounded(), {"seed": str(2**32 - 1)}).seed == 2**32 - 1
-    with pytest.raises(UsageError, match=r"of at least 0 and of at most 4,294,967,295\."):
+    with pytest.raises(UsageError, match=r"of at least 0 and at most 4,294,967,295\."):
         changed(Bounded(), {"seed": str(2**32)})
     with pytest.raises(UsageError, match=r"of at least 12,345,678\."):
         changed(Bounded(), {"size": "1"})

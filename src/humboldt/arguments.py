@@ -20,19 +20,19 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Check = Callable[[str, Any], Any]
 LONGEST = 200  # characters of a name
-LARGEST = 2**63  # of whole numbers, which arrays hold
+LARGEST = 2**63  # whole numbers below this fit into arrays
 
 
 def checked_arguments(**checks: Check) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorator that checks arguments by name before a function is called.
+    """Returns a decorator that checks arguments by name before a function is called.
 
-    A wrong call (a missing argument, an unknown name) is a `UsageError`, too. Code of users that calls `sys.exit`
-    in the function is a `RunError`.
+    A wrong call (a missing argument, an unknown name) raises a `UsageError`, too. If users' code in the function calls
+    `sys.exit`, it raises a `RunError`.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
-        takes_all = any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values())
+        takes_all = any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values())
 
         @functools.wraps(function)
         def checked(*arguments: P.args, **options: P.kwargs) -> R:
@@ -59,7 +59,7 @@ def _bound(
     try:
         return signature.bind(*arguments, **options)
     except TypeError as error:
-        known = [name for name, one in signature.parameters.items() if one.kind is not one.VAR_KEYWORD]
+        known = [name for name, each in signature.parameters.items() if each.kind is not each.VAR_KEYWORD]
         known = [name for name in known if name != "self"]
         for name in options:
             if name not in known:
@@ -81,9 +81,9 @@ def texts(name: str, value: Any) -> tuple[str, ...]:
     names = (value,) if isinstance(value, str) else value
     if not isinstance(names, Sequence | set | frozenset) or isinstance(names, bytes | bytearray):
         raise _no_names(name, value)
-    if not all(isinstance(one, str) for one in names):
+    if not all(isinstance(each, str) for each in names):
         raise _no_names(name, value)
-    return tuple(text(name, one) for one in names)
+    return tuple(text(name, each) for each in names)
 
 
 def _no_names(name: str, value: Any) -> UsageError:
@@ -92,7 +92,7 @@ def _no_names(name: str, value: Any) -> UsageError:
 
 
 def whole(least: int, *, most: int = LARGEST - 1) -> Check:
-    """Returns a check of whole numbers. Truth values and numbers with a fraction are none."""
+    """Returns a check that a value is a whole number; truth values and numbers with a fraction are refused."""
 
     def check(name: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, numbers.Integral):
@@ -144,8 +144,8 @@ def folder(name: str, value: Any) -> Path:
     except OSError as error:
         raise UsageError(f"{name}={shown(value)} cannot be a folder: {error.strerror}. Choose another path.") from error
     if is_other:
-        which = "is a file" if nearest == path else f"cannot be a folder, because `{nearest}` is a file"
-        raise UsageError(f"{name}={shown(value)} {which}. Give the path of a folder.")
+        fault = "is a file" if nearest == path else f"cannot be a folder, because `{nearest}` is a file"
+        raise UsageError(f"{name}={shown(value)} {fault}. Give the path of a folder.")
     return path
 
 
@@ -193,7 +193,7 @@ def function(name: str, value: Any) -> Any:
 
 
 def either(first: Check, *others: Check) -> Check:
-    """Returns a check that one of several checks must pass. The error is that of the first."""
+    """Returns a check that passes if one of several checks does; otherwise it raises the error of the first."""
 
     def check(name: str, value: Any) -> Any:
         for other in others:
@@ -207,7 +207,7 @@ def either(first: Check, *others: Check) -> Check:
 
 
 def instance(kind: type, words: str) -> Check:
-    """Returns a check that a value is an instance of a class, which `words` name."""
+    """Returns a check that a value is an instance of a class, which messages call `words`."""
 
     def check(name: str, value: Any) -> Any:
         if not isinstance(value, kind):

@@ -36,7 +36,7 @@ app = typer.Typer(
 
 
 def _guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Returns the command, which fails if code from outside ends it with `sys.exit`."""
+    """Returns the command, changed so that it fails if code from outside calls `sys.exit`."""
 
     @functools.wraps(command)
     def guarded(*arguments: Any, **options: Any) -> None:
@@ -87,8 +87,8 @@ def main() -> None:
     except BrokenPipeError:  # the reader (head, less) has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except OSError as error:  # of a disk or a folder; nothing is known about it but what the system says
-        tell(printable(f"Error: {error}. Check the path, its permissions and the space."))
+    except OSError as error:  # from a disk or a folder: only the system's message is known
+        tell(printable(f"Error: {error}. Check the path, its permissions and the free space."))
         sys.exit(HumboldtError.exit_code)
 
 

@@ -114,6 +114,10 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in text or "out of memory" in text.lower()
 
 
+#: Commands that list all names of a kind.
+LISTS = {"task": "humboldt list tasks", "model": "humboldt list models", "setting": "humboldt list settings SUITE"}
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str], *, hint: str = "") -> UsageError:
     """Returns the error for an unknown name, with the nearest known names.
 
@@ -123,5 +127,8 @@ def unknown_name(kind: str, name: str, known: Iterable[str], *, hint: str = "") 
     known = sorted(known)
     nearest = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     guess = f" Did you mean {' or '.join(repr(n) for n in nearest)}?" if nearest else ""
-    listing = hint or (f"Known: {', '.join(known)}." if len(known) <= 20 else f"There are {len(known)} of them.")
+    listing = hint or f"Known: {', '.join(known)}."
+    if not hint and len(known) > 20:
+        command = f"; `{LISTS[kind]}` lists them" if kind in LISTS else ""
+        listing = f"There are {len(known)}{command}."
     return UsageError(f"No {kind} named {name!r}.{guess} {listing}")

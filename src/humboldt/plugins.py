@@ -24,7 +24,7 @@ V = TypeVar("V")
 GROUP = "humboldt"
 NETWORKS = ("torch", "equinox")  # packages of which classes of networks are derived
 LOADED: list[Path] = []  # files that users have named, in order
-_UNCHECKED: list[tuple[str, type[AbstractTask]]] = []  # registered tasks that are not yet checked against their suites
+_UNCHECKED: list[tuple[str, type[AbstractTask]]] = []  # registered tasks, not yet checked against their suites
 _LOADING: list[Path] = []  # files that are being imported
 
 
@@ -48,7 +48,7 @@ def register(name: str, *, version: int | None = None) -> Callable[[V], V]:
 
 def makes_networks(value: Any) -> bool:
     """Returns whether a value is a class or function that makes a network; see `humboldt.models.own`. A class of
-    networks is one, even if it does not take the sizes that it should.
+    networks counts, even if it does not take the required sizes.
     """
     if hasattr(value, "build") or not callable(value):
         return False

@@ -73,7 +73,7 @@ class Registry(Generic[T]):
         self._entries: dict[str, Entry[T]] = {}
 
     def register(self, name: str, *, version: int | str | None = None, origin: str | None = None) -> Callable[[V], V]:
-        """Decorator that binds `name`. `origin`: the file that the value was made from, if it is not the one that
+        """Returns a decorator that binds `name`. `origin`: the file that the value was made from, if another one
         defines it."""
         made_from = origin
 

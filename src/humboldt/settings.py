@@ -85,7 +85,7 @@ def setting(
 ) -> Any:
     """Declares one field of a class of settings; see `Field`. `source`: the place of the default in the paper.
 
-    A setting with `Role.EACH` is one `of_data` unless it says otherwise.
+    A setting with `Role.EACH` is `of_data` unless declared otherwise.
     """
     bounds = {"least": least, "most": most, "above": above}
     about_it = {"about": about, "source": source, "role": role, "added_later": added_later, "each": each, **bounds}
@@ -307,7 +307,7 @@ def _checked_number(kind: type, value: Any, field: Field) -> float:
     if not math.isfinite(value):
         raise _Wrong
     if value and kind is float and not SMALLEST <= abs(value) <= LARGEST:
-        raise _Wrong(f"{field.rule()}, and 0 or from {SMALLEST:g} to {LARGEST:g} in size, as single precision has it")
+        raise _Wrong(f"{field.rule()}, and 0 or from {SMALLEST:g} to {LARGEST:g} in size, as in single precision")
     too_small = (field.least is not None and value < field.least) or (field.above is not None and value <= field.above)
     if too_small or (field.most is not None and value > field.most):
         raise _Wrong
@@ -363,6 +363,6 @@ def _rule(kind: Any, field: Field) -> str:
     bounds = [
         f"of at least {field.least:,.10g}" if field.least is not None else "",
         f"above {field.above:,.10g}" if field.above is not None else "",
-        f"of at most {field.most:,.10g}" if field.most is not None else "",
+        f"at most {field.most:,.10g}" if field.most is not None else "",
     ]
     return " ".join(filter(None, ["a whole number" if kind is int else "a number", " and ".join(filter(None, bounds))]))

@@ -12,7 +12,7 @@ def check_platform() -> None:
         return
     sentence = (
         f"Humboldt does not run on this platform ({sys.platform}): it locks files with Python's module `fcntl`, which "
-        "is there on Linux and macOS only. On Windows, install it in the Windows Subsystem for Linux (WSL)."
+        "exists only on Linux and macOS. On Windows, install it in the Windows Subsystem for Linux (WSL)."
     )
     if is_command():
         sys.exit(f"Error: {sentence}")
@@ -25,7 +25,7 @@ def is_command() -> bool:
 
 
 def quiet_interrupts() -> None:
-    """Makes Ctrl-C a sentence in place of a traceback, if this process is the command `humboldt`."""
+    """Makes Ctrl-C print a sentence instead of a traceback, if this process is the command `humboldt`."""
     if not is_command():
         return
     before = sys.excepthook

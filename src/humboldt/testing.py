@@ -50,7 +50,7 @@ class TaskContract:
         self._check(checks.declaration)
 
     def test_examples(self) -> None:
-        """The oracle agrees with the examples worked by hand."""
+        """The oracle's answers to the examples are those worked out by hand."""
         self._check(checks.examples)
 
     def test_properties(self) -> None:
@@ -66,7 +66,7 @@ class TaskContract:
         self._check(checks.lengths)
 
     def test_seed(self) -> None:
-        """The same seed gives the same strings, and another seed other ones."""
+        """The same seed gives the same strings, and another seed gives others."""
         self._check(checks.seed)
 
     def test_oracle(self) -> None:

@@ -164,4 +164,4 @@ def test_a_network_without_internals_still_answers(tmp_path: Path):
     plain = member.network
     member.__dict__["network"] = lambda tokens, mask: plain(tokens, mask)
     seen = member.inspect("a b")
-    assert not seen.internals and "This network shows no internals." in str(seen) and len(seen.answer) == 2
+    assert not seen.internals and "This network has no internals to show." in str(seen) and len(seen.answer) == 2

@@ -49,6 +49,14 @@ def test_several_are_listed(folder: Path):
     assert "--member best" in said and "member='best'" in said
 
 
+def test_settings_are_listed_only_where_they_distinguish_members_of_a_task(tmp_path: Path):
+    for task, size in (("parity_check", 4), ("parity_check", 5), ("even_pairs", 6)):
+        fill(tmp_path, "chomsky", task, "rnn", {"hidden_size": size, "learning_rates": (1e-3,)})
+    said = wrong(tmp_path)
+    for each in ("task=parity_check, hidden_size=4", "task=parity_check, hidden_size=5", "task=even_pairs"):
+        assert f"{each}, learning_rate=0.001 seed=0" in said
+
+
 def test_trainings_are_told_apart_by_their_settings(folder: Path):
     fill(folder, "chomsky", "parity_check", "rnn", {**SMALL, "hidden_size": 5}, seeds=1)
     fill(folder, "chomsky", "even_pairs", "rnn", SMALL, seeds=1)
@@ -56,7 +64,7 @@ def test_trainings_are_told_apart_by_their_settings(folder: Path):
     assert "8 kept members match" in wrong(folder, member="best")  # scores of two tasks do not compare
     five = humboldt.load(folder, task="parity_check", settings={"hidden_size": "5"}, member={"learning_rate": 0.01})
     assert five.training.flat["hidden_size"] == 5
-    assert "hidden_size=7: no member there was trained with it." in wrong(folder, settings={"hidden_size": 7})
+    assert "hidden_size=7: no finished member was trained with it." in wrong(folder, settings={"hidden_size": 7})
     assert "hidden_size" in wrong(folder, settings={"hiden_size": 5})
     assert "hidden_size must be a whole number" in wrong(folder, settings={"hidden_size": "many"})
 
@@ -68,7 +76,7 @@ def test_trainings_are_told_apart_by_their_settings(folder: Path):
         ({"task": "parity"}, "Did you mean 'parity_check'?"),
         ({"model": "lstm"}, "Known: rnn."),
         ({"member": {"sed": 0}}, "Did you mean 'seed'?"),
-        ({"member": {"seed": 7}}, "No finished member has seed 7. There are: learning_rate=0.001 seed=0;"),
+        ({"member": {"seed": 7}}, "No finished member has seed 7. The finished ones have: learning_rate=0.001 seed=0;"),
         ({"member": "worst"}, "member='worst' is not a member"),
     ],
 )

@@ -75,7 +75,7 @@ def test_the_shortest_wrong_string_is_wrong_and_none_before_it_is(folder: Path):
 
 def test_a_page_looks_inside_and_says_what_it_left_out(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     text = write_report(folder, tmp_path / "page.html", inside=1).read_text(encoding="utf-8")
-    assert "Look inside" in text and "Where kept members fail first" in text and "in a plane" in text
+    assert "Look inside" in text and "First failures of kept members" in text and "in a plane" in text
     monkeypatch.setattr(inside, "SECONDS", -1.0)
     members, remarks = look_inside(folder, 1)
     assert members == [] and "1 saved member not inspected" in remarks[0]
@@ -116,7 +116,12 @@ def test_memories_are_coloured_by_the_first_component_of_their_cells():
     assert component.max() == np.abs(component).max()
     assert component.std() == pytest.approx(sizes.std(), rel=0.01)
     (figure,) = inside._pictures("stack", Internal(values, ("time", "stack", "depth", "cell")), list("aabb∅"))
-    assert "first component" in figure.title and {row["symbol"] for row in figure.rows} == {"0", "1", "2", "3"}
+    assert "first principal component" in figure.title and {row["symbol"] for row in figure.rows} == {
+        "0",
+        "1",
+        "2",
+        "3",
+    }
 
 
 def test_all_heads_of_the_papers_transformer_are_drawn():

@@ -16,7 +16,7 @@ from humboldt.errors import HumboldtError, UsageError
 from humboldt.storage.exports import add_reported, exported, num_reported, read_members, scores_of
 from humboldt.storage.store import as_written
 from humboldt.suites import suites
-from humboldt.suites.reading import explained, stored, tables_of
+from humboldt.suites.reading import explained, stored, tables
 
 TRAINING = Training("chomsky", "parity_check", "rnn", "jax", {}, {})
 
@@ -108,7 +108,7 @@ def test_wrong_details_are_shown_or_named(value: Any, tmp_path: Path):
         try:
             with explained(tmp_path):
                 results = stored(tmp_path)
-                tables_of(suites.get("chomsky"), [scores for scores in results if scores.training.suite == "chomsky"])
+                tables(suites.get("chomsky"), [scores for scores in results if scores.training.suite == "chomsky"])
         except HumboldtError as error:
             assert "Restore the file" in str(error) or "No " in str(error), (path, str(error))
 

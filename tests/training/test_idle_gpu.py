@@ -26,7 +26,7 @@ def gpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_it_is_told_once_for_each_library(gpus: Path):
     sink = Recording()
     for library in ("JAX", "JAX", "PyTorch"):
-        idle_gpu.tell_of_idle_gpu(library, sink)
+        idle_gpu.warn_of_idle_gpu(library, sink)
     messages = [event.message for event in sink.events if isinstance(event, Warned)]
     assert [("JAX" in message, "PyTorch" in message) for message in messages] == [(True, False), (False, True)]
 
@@ -35,14 +35,14 @@ def test_it_is_told_once_for_each_library(gpus: Path):
 def test_who_asks_for_the_processor_is_told_nothing(gpus: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str):
     monkeypatch.setenv(name, value)
     sink = Recording()
-    idle_gpu.tell_of_idle_gpu("JAX", sink)
+    idle_gpu.warn_of_idle_gpu("JAX", sink)
     assert not sink.events
 
 
 def test_without_a_gpu_nothing_is_told(gpus: Path):
     (gpus / "nvidia0").rmdir()
     sink = Recording()
-    idle_gpu.tell_of_idle_gpu("JAX", sink)
+    idle_gpu.warn_of_idle_gpu("JAX", sink)
     assert not sink.events
 
 

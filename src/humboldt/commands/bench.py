@@ -47,7 +47,7 @@ def bench(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, then exit.")] = False,
     ray: Annotated[str | None, typer.Option("--ray", help="Run on a Ray cluster: HOST:PORT, auto or local.")] = None,
 ) -> None:
-    """Train one model on every suite; show where it stands.
+    """Train a model on every suite, and compare it with the references.
 
     The same command again does only what is missing.
     """
@@ -137,19 +137,20 @@ def references(
     if as_records:
         print(as_json(rows), end="")
         return
-    columns = ("Model", "Preset", *benched.benched_suites(), "Command for what is missing")
+    columns = ("Model", "Preset", *benched.benched_suites())
     lines = tuple(
         (
             benched.model_title(str(row["model"])),
             str(row["preset"]),
             *(TableCell(value=row[suite], form=".0f") for suite in benched.benched_suites()),
-            str(row["command"]),
         )
         for row in rows
     )
     stale = sum(map(_is_stale, benched.reference_scores()))
     note = f"Tasks with reference members, by suite. {counted(stale, 'result')} of superseded versions left out."
-    print(as_text([Table("References", columns, lines, (note,))]))
+    print(as_text([Table("References", columns, lines, (note,), labels=2)]))
+    if commands := [f"  {row['command']}" for row in rows if row["command"]]:
+        print("\n".join(["", "Commands for what is missing:", *commands]))
 
 
 def _draw(path: Path, preset: str) -> None:
@@ -162,7 +163,7 @@ def _draw(path: Path, preset: str) -> None:
     answers = benched.answers_of(benched.reference_scores(), full)
     if not answers:
         raise UsageError(
-            f"--preset {preset}: no references ship for it yet. `humboldt references` lists what there is."
+            f"--preset {preset}: no references ship for it yet. `humboldt references` lists those that do."
         )
     save([profile_figure(full, [], answers)], path)
     print(path)
@@ -182,11 +183,11 @@ def _reference_rows() -> list[dict[str, str | int | None]]:
             name = f"{benched.FAMILY}{family}"
             counts = by_model.get(name, {})
             missing = [suite for suite in benched.benched_suites() if suite not in counts]
-            if counts:  # otherwise the command names no suite, and leaves out those that do not fit
+            if counts:  # without references, the command names no suite, and leaves out those that do not fit
                 missing = [suite for suite in missing if not running.misfit(suite, name, preset)]
             short = preset.removeprefix(PREFIX)
-            which = "".join(f" --suite {suite}" for suite in missing) if counts else ""
-            command = f"humboldt bench {family} --preset {short} --seeds 5{which}" if missing else ""
+            suite_options = "".join(f" --suite {suite}" for suite in missing) if counts else ""
+            command = f"humboldt bench {family} --preset {short} --seeds 5{suite_options}" if missing else ""
             of_suites = {suite: counts.get(suite) for suite in benched.benched_suites()}
             rows.append({"model": name, "preset": short, **of_suites, "command": command})
     return rows

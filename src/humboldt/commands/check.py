@@ -24,10 +24,8 @@ from humboldt.suites.task_check import check_experiment
 
 
 def check(
-    suite: Annotated[str, typer.Argument(help="The suite, e.g. chomsky; or the word task or model.")],
-    task: Annotated[
-        str, typer.Argument(help="The task, e.g. parity_check; after the word task or model, FILE.py:NAME.")
-    ],
+    suite: Annotated[str, typer.Argument(help="The suite, e.g. chomsky; or the word `task` or `model`.")],
+    task: Annotated[str, typer.Argument(help="The task, e.g. parity_check; after `task` or `model`, FILE.py:NAME.")],
     file: Annotated[
         Path | None, typer.Argument(help='Examples from outside: JSON lines {"input": ..., "target": ...}.')
     ] = None,
@@ -43,7 +41,7 @@ def check(
     """Check a task or a model from outside, or examples of a task.
 
     Does the task agree with its oracle? Can the model be trained or scored? Do the examples agree with our definition?
-    Exit 1 if not.
+    Exits with 1 if not.
     """
     load_files(plugin)
     if suite == "task":
@@ -96,7 +94,7 @@ def _checked_model(place: str, on: str | None, preset: str, changes: dict[str, s
 
 def _checked_examples(suite: str, task: str, file: Path | None, changes: dict[str, str]) -> tuple[Report, bool]:
     if file is None:
-        raise UsageError(f"check {suite} {task}: there is no file of examples. Give one, as JSON lines.")
+        raise UsageError(f"check {suite} {task}: there is no file of examples. Name one, with JSON lines.")
     try:
         lines = file.read_text(encoding="utf-8-sig").splitlines()  # a byte order mark is not part of the first line
     except (OSError, UnicodeDecodeError) as error:

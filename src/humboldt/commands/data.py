@@ -18,17 +18,17 @@ from humboldt.suites.capabilities import OffersData
 def data(
     suite: Annotated[str, typer.Argument(help="The suite, e.g. chomsky.")],
     task: Annotated[str, typer.Argument(help="The task, e.g. parity_check.")],
-    split: Annotated[str | None, typer.Option(help="Which split, for suites that have them.")] = None,
+    split: Annotated[str | None, typer.Option(help="The split, for suites that have several.")] = None,
     count: Annotated[
-        int | None, typer.Option(min=1, help="How many examples. Default: 10; with --split and --output all.")
+        int | None, typer.Option(min=1, help="Number of examples. Default: 10; all with --split and --output.")
     ] = None,
     length: Annotated[int | None, typer.Option(min=1, help="Input symbols per example.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same strings.")] = 0,
-    after: Annotated[int | None, typer.Option(min=0, help="Only bliss: begin after the strings of this size.")] = None,
-    format_: Annotated[str, typer.Option("--format", help="jsonl, or released (only bliss).")] = "jsonl",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the strings.")] = 0,
+    after: Annotated[int | None, typer.Option(min=0, help="bliss: begin after the strings of this size.")] = None,
+    format_: Annotated[str, typer.Option("--format", help="jsonl; or released, for bliss only.")] = "jsonl",
     output: Annotated[
         Path | None,
-        typer.Option(help="Write a file; its ending says the format: .jsonl, .tsv or .parquet.", metavar="FILE"),
+        typer.Option(help="Write a file; the extension chooses the format: .jsonl, .tsv or .parquet.", metavar="FILE"),
     ] = None,
     preset: Annotated[str, typer.Option("--preset", help="The preset of the settings: paper or quick.")] = "paper",
     set_: Settings = [],  # noqa: B006
@@ -46,7 +46,7 @@ def data(
             f"The suite {suite} has no examples of its tasks. Derive {type(its_suite).__name__} also from "
             "`humboldt.suites.capabilities.OffersData`, and write its method `examples`."
         )
-    catalogue.preset(its_suite, preset)  # an error, if there is none of this name
+    catalogue.preset(its_suite, preset)  # raises if there is none of this name
     if split == "":
         raise UsageError("--split '': an empty name is not a split. Leave --split out, or name one.")
     options = {"after": after, "format": format_ if format_ != "jsonl" else None}
@@ -56,7 +56,7 @@ def data(
                 raise UsageError(f"--{name} {value}: the suite {suite} has no such option. Leave --{name} out.")
             settings[name] = str(value)
     if output is not None and format_ != "jsonl":
-        raise UsageError(f"--format {format_} --output {output}: the ending of a file says its form. Leave one out.")
+        raise UsageError(f"--format {format_} --output {output}: the extension of a file is its format. Leave one out.")
     wanted = 10 if count is None and (output is None or split is None) else count
     about = {"split": split, "count": wanted, "length": length, "seed": seed, "settings": settings, "preset": preset}
     pairs = its_suite.data(task, **about)  # pyright: ignore[reportArgumentType]

@@ -30,16 +30,14 @@ def export(
     preset: Annotated[
         str | None, typer.Option("--preset", help="The preset of the strings. Default: paper; hub: quick.")
     ] = None,
-    count: Annotated[
-        int, typer.Option(min=0, help="How many test strings of each task at most, spread evenly; 0: all.")
-    ] = 500,
+    count: Annotated[int, typer.Option(min=0, help="Most test strings of each task, spread evenly; 0: all.")] = 500,
     shots: Annotated[
-        int | None, typer.Option(min=0, help="lm-eval: how many training examples a prompt has. Default: 8.")
+        int | None, typer.Option(min=0, help="lm-eval: number of training examples in a prompt. Default: 8.")
     ] = None,
     end: Annotated[
-        str | None, typer.Option(help="lm-eval: what ends a string in minimal pairs. Default: a new line.")
+        str | None, typer.Option(help="lm-eval: text after each string of a minimal pair. Default: a new line.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the strings of training.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the training strings.")] = 0,
     set_: Settings = [],  # noqa: B006
     plugin: Plugins = [],  # noqa: B006
 ) -> None:

@@ -1,4 +1,4 @@
-"""`humboldt inspect`: what happens inside a kept member."""
+"""`humboldt inspect`: the answer and the internals of a kept member."""
 
 import json
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def inspect(
     ] = None,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """Show what a kept member answers, and what happens inside it."""
+    """Show the answer of a kept member to a string, and its internals."""
     if as_records and output is not None:
         raise UsageError(f"--json and --output {output} were both given, but there is one output. Choose one of them.")
     if output is not None:
@@ -46,14 +46,14 @@ def inspect(
     load_files(plugin)
     chosen = "best" if member == ["best"] else parse_member(member)
     settings = parse_assignments(set_)
-    found = load(folder, suite=suite, task=task, model=model, member=chosen, settings=settings).inspect(input_)
+    inspection = load(folder, suite=suite, task=task, model=model, member=chosen, settings=settings).inspect(input_)
     if output is not None:
         from humboldt.page.inside import draw
 
-        draw(found, output)
+        draw(inspection, output)
         print(output)
         return
-    print(printable(json.dumps(found.to_dict(), ensure_ascii=False) if as_records else str(found)))
+    print(printable(json.dumps(inspection.to_dict(), ensure_ascii=False) if as_records else str(inspection)))
 
 
 def parse_member(assignments: Sequence[str]) -> dict[str, object] | None:

@@ -14,7 +14,7 @@ from humboldt.settings import Field
 from humboldt.suites import catalogue, suites
 from humboldt.suites.base import AbstractSuite
 
-MEANINGS = {"evaluation": "changes scores only", "members": "decides the members", "each": "a training each"}
+MEANINGS = {"evaluation": "changes scores only", "members": "decides the members", "each": "one training for each"}
 
 
 def list_suites() -> list[dict[str, Any]]:
@@ -116,17 +116,17 @@ def as_text(what: str, records: Sequence[Mapping[str, Any]]) -> str:
     if what == "settings":
         return _settings_text(records)
     lines = []
+    width = max((len(record["name"]) for record in records), default=0)
     if what == "suites":
         for record in records:
-            lines.append(_line(f"{record['name']:10}", f"{record['question']} {_sentence(record['measure'])}"))
+            lines.append(_line(f"{record['name']:{width}}", f"{record['question']} {_sentence(record['measure'])}"))
             lines.append(
                 _line(
-                    " " * 10,
+                    " " * width,
                     f"{record['paper']}{'' if record['paper'].endswith('?') else '.'} Presets: {record['presets']}.",
                 )
             )
         return "\n".join(lines)
-    width = max((len(record["name"]) for record in records), default=0)
     for suite in dict.fromkeys(record["suite"] for record in records):
         lines.append(f"{suite}:")
         lines += [
@@ -143,6 +143,7 @@ def _settings_text(records: Sequence[Mapping[str, Any]]) -> str:
             if record["of"] != of:
                 continue
             role = MEANINGS.get(record["role"], "")
+            role = "" if role and role in record["about"] else role
             more = "; ".join(filter(None, [record["about"], record["rule"], role]))
             paper = f" [{record['paper']}]" if record["paper"] else ""
             lines.append(f"  {record['name']}={record['default']}")
@@ -165,5 +166,5 @@ def _line(head: str, text: str) -> str:
 def needed_suite(name: str | None) -> str:
     """Returns the name; raises a usage error if there is none."""
     if name is None:
-        raise UsageError(f"list settings: say of which suite, e.g. `humboldt list settings {suites.names()[0]}`.")
+        raise UsageError(f"list settings: name a suite, e.g. `humboldt list settings {suites.names()[0]}`.")
     return name

@@ -1,4 +1,4 @@
-"""Memory of commands that read many results and end."""
+"""Saves time in commands that read many results and then end."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Pauses the search for cyclic garbage: with 100,000 results, it takes a third of the time and finds nothing."""
+    """Pauses the search for cyclic garbage, which takes a third of the time with 100,000 results, and finds nothing."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

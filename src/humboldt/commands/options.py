@@ -68,6 +68,6 @@ ModelNames = Annotated[
 ]
 PresetName = Annotated[str, typer.Option("--preset", help="quick or paper.", autocompletion=_complete_preset)]
 Seeds = Annotated[int | None, typer.Option("--seeds", help="Seeds per experiment. Default: the preset's.")]
-NoEstimate = Annotated[bool, typer.Option("--no-estimate", help="Do not measure how long it will take.")]
+NoEstimate = Annotated[bool, typer.Option("--no-estimate", help="Skip the estimate of the time.")]
 Plugins = Annotated[list[Path], typer.Option("--plugin", help="A Python file that adds tasks, models or suites.")]
 AsRecords = Annotated[bool, typer.Option("--json", help="Print JSON.")]

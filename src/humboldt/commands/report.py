@@ -27,7 +27,7 @@ INSIDE = 4  # default number of saved members that a page shows
 def report(
     folder: Folder,
     output: Annotated[Path | None, typer.Option(help="The file. Default: DIR/report.html.", metavar="FILE")] = None,
-    inside: Annotated[int, typer.Option(min=0, help="How many kept members to look into (needs JAX).")] = INSIDE,
+    inside: Annotated[int, typer.Option(min=0, help="Number of kept members to inspect (needs JAX).")] = INSIDE,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
     """Write results as one HTML page: tables, figures, and settings."""
@@ -116,7 +116,7 @@ def archive(
 ) -> None:
     """Write the results of every member as lines of JSON.
 
-    These can be kept, compared and shown again.
+    They can be stored, compared and shown again.
     """
     load_files(plugin)
     if output is not None:
@@ -138,7 +138,7 @@ def archive(
 
 
 def all_figures(folder: Path) -> list[tuple[str, str, AnyFigure]]:
-    """Returns all figures of a folder: name, heading, figure. Those of superseded results say so in their heading."""
+    """Returns all figures of a folder: name, heading, figure. Headings mark those of superseded results."""
     from humboldt.page.answers import answers_of
 
     results, figures = stored(folder), list[tuple[str, str, AnyFigure]]()

@@ -1,4 +1,4 @@
-"""`humboldt reproduced`: how much of the papers' tables was measured again, and how much of it agrees."""
+"""`humboldt reproduced`: the share of the papers' tables that was measured again, and how much of it agrees."""
 
 import sys
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def reproduced(
     ] = False,
     as_records: Annotated[bool, typer.Option("--json", help="Print JSON records.")] = False,
 ) -> None:
-    """Say how much of the published tables was measured and agrees."""
+    """Show how much of the published tables was measured, and how much agrees."""
     if disagreeing and missing:
         raise UsageError("--missing and --disagreements were both given, but there is one output. Choose one of them.")
     if missing and as_records:
@@ -52,18 +52,18 @@ def as_table(tables: Sequence[TableOfThePaper]) -> Table:
     """Returns the comparison as a table, a row for each published table."""
     columns = ("Suite", "Table", "Numbers", "Measured", "Earlier", "Judged", "Agree", "Longer", "Cost")
     rows = []
-    for one in tables:
-        counts = (one.numbers, one.measured, one.superseded, one.judged, one.agree)
-        longer = TableCell(value=f"{one.extended_agree}/{one.extended}") if one.extended else TableCell()
-        cost = TableCell() if one.cost is None else TableCell(value=100 * one.cost, form=".3g", mark="%")
-        rows.append((one.suite, one.table, *(TableCell(value=count) for count in counts), longer, cost))
-    rules = dict.fromkeys(f"{one.suite}: {one.rule}" for one in tables if one.rule)
+    for table in tables:
+        counts = (table.numbers, table.measured, table.superseded, table.judged, table.agree)
+        longer = TableCell(value=f"{table.extended_agree}/{table.extended}") if table.extended else TableCell()
+        cost = TableCell() if table.cost is None else TableCell(value=100 * table.cost, form=".3g", mark="%")
+        rows.append((table.suite, table.table, *(TableCell(value=count) for count in counts), longer, cost))
+    rules = dict.fromkeys(f"{table.suite}: {table.rule}" for table in tables if table.rule)
     notes = (
-        f"{sum(one.measured for one in tables):,} of {sum(one.numbers for one in tables):,} numbers are measured.",
-        f"Agreement: {'; '.join(rules)}. Other numbers are measured, but not judged. Nor is a lower best of fewer "
-        "members than the paper's.",
-        "Earlier: of the measured, those with an earlier version of a corpus or a network.",
-        "Longer: of the judged, those of which there is a longer training as well, and how many of these agree.",
+        f"{sum(each.measured for each in tables):,} of {sum(each.numbers for each in tables):,} numbers are measured.",
+        f"Agreement: {'; '.join(rules)}. Other numbers are measured, but not judged, "
+        "and neither is a lower best of fewer members than the paper's.",
+        "Earlier: measured numbers with an earlier version of a corpus or a network.",
+        "Longer: judged numbers for which there is a longer training, and how many of those agree.",
         "Cost: members times length of training, in percent of the paper's for the same cells.",
         "Commands for what is missing: --missing. Numbers that do not agree: --disagreements.",
     )

@@ -130,7 +130,7 @@ def run(
         float, typer.Option(min=0, help="Seconds between checkpoints; more if saving would take a tenth of the time.")
     ] = 30.0,
     keep: Annotated[
-        Kept, typer.Option(help="Which trained members to keep: best by the suite's measure, all, none.")
+        Kept, typer.Option(help="Trained members to keep: the best by the suite's measure, all, or none.")
     ] = Kept.BEST,
     plugin: Plugins = [],  # noqa: B006
     experiment: Annotated[
@@ -170,8 +170,8 @@ def run(
 ) -> None:
     """Run experiments. The same command again does only what is missing."""
     if ray is None and (cores, gpus) != (None, None):
-        raise UsageError("--cores and --gpus say what an experiment gets on a Ray cluster. Give --ray, too.")
-    seconds("save_every", save_every)  # an error before the plan is shown
+        raise UsageError("--cores and --gpus set the resources of an experiment on a Ray cluster. Give --ray, too.")
+    seconds("save_every", save_every)  # raises before the plan is shown
     executor = None if ray is None else Ray(None if ray == "local" else ray, cores=cores or 1, gpus=gpus or 0)
     load_files(plugin)
     study = _planned(suite, task, model, preset, seeds, set_, out, experiment, match_parameters=match_parameters)
@@ -267,7 +267,7 @@ def demo_studies(out: Path) -> list[Study]:
 
 
 def demo(out: Out = Path("demo-results")) -> None:
-    """Run a small part of every suite, and write a page of it."""
+    """Run a small part of every suite, and write the results as a page."""
     studies, answers = demo_studies(out), []
     with resumable():
         for study in studies:

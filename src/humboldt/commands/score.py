@@ -43,7 +43,7 @@ def score(
         typer.Option(help="A folder with results; the scores are added to it.", parser=folder, metavar="DIR"),
     ] = None,
     as_records: Annotated[
-        bool, typer.Option("--json", help="Print JSON on a terminal, too. Into a pipe or a file it is always JSON.")
+        bool, typer.Option("--json", help="Print JSON on a terminal, too; output to a pipe or a file is always JSON.")
     ] = False,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 TIME = "time"
 GROUPS = ("layer", "head", "stack", "tape")  # axes whose entries are shown in separate tables
-MOST_COLUMNS = 12  # of numbers in a row of text
+MOST_COLUMNS = 12  # most numbers in a row of text
 
 
 class Internal(NamedTuple):
@@ -56,7 +56,7 @@ def blocks(name: str, internal: Internal, num_steps: int) -> Iterator[Block]:
     """Yields an internal as tables, one for each layer, head, stack or tape."""
     values, axes = np.asarray(internal.values), list(internal.axes)
     if TIME not in axes or values.ndim != len(axes):
-        raise ValueError(f"The internal {name!r} has shape {values.shape}, which its axes {axes} do not name.")
+        raise ValueError(f"The internal {name!r} has shape {values.shape}, which does not match its axes {axes}.")
     groups = [axis for axis in axes if axis in GROUPS]
     rest = [axis for axis in axes if axis not in GROUPS and axis != TIME]
     order = [axes.index(axis) for axis in [*groups, TIME, *rest]]

@@ -7,7 +7,7 @@ from typing import Any
 
 from humboldt.core.identity import Evaluation, Member, Training
 
-LAST_POINTS = 5  # of a training curve, whose mean is the result of training
+LAST_POINTS = 5  # points at the end of a training curve, whose mean is the result of training
 
 
 class State(enum.Enum):

@@ -5,7 +5,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-STATE_BYTES = 2**28  # of the states of all rows that are read together
+STATE_BYTES = 2**28  # most memory for the states of all rows that are read together
 
 
 @runtime_checkable

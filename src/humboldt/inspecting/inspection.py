@@ -82,7 +82,7 @@ class Inspection:
             verdict = "right" if self.is_right else "wrong"
             notes.append(f"Expected: {' '.join(self.expected)} ({verdict})")
         if not self.internals:
-            notes.append("This network shows no internals.")
+            notes.append("This network has no internals to show.")
         columns = self.alphabet if few else ("probability",)
         return Table(
             self.title,
@@ -153,10 +153,10 @@ class KeptMember:
         if inspect_all is None or self.problem.kind is ProblemKind.SEQUENCE_TO_SEQUENCE:
             return None
         try:
-            found = inspect_all(STATES, *(np.concatenate([getattr(b, name) for b in batches]) for name in READ))
+            internals = inspect_all(STATES, *(np.concatenate([getattr(b, name) for b in batches]) for name in READ))
         except KeyError:
             return None
-        return found[0] if found[1][:2] == ("layer", TIME) else None
+        return internals[0] if internals[1][:2] == ("layer", TIME) else None
 
     def _answered(self, string: str | Sequence[str], *, with_internals: bool) -> Inspection:
         symbols = string.split() if isinstance(string, str) else string

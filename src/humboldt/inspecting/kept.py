@@ -173,7 +173,7 @@ def _with_settings(known: Sequence[KeptFile], settings: Mapping[str, Any]) -> li
                 is_met.append(False)
         check_known([key], classes)
         if not any(is_met):
-            raise UsageError(f"{key}={words(value)}: no member there was trained with it.")
+            raise UsageError(f"{key}={words(value)}: no finished member was trained with it.")
         known = [file for file, met in zip(known, is_met, strict=True) if met]
     return list(known)
 
@@ -192,18 +192,22 @@ def _with_member(known: Sequence[KeptFile], member: Mapping[str, Any] | str | No
     if not matching:
         shown = ", ".join(f"{key} {words(value)}" for key, value in member.items())
         there = "; ".join(_listed({canonical(file.member): _member_words(file.member) for file in known}.values()))
-        raise UsageError(f"No finished member has {shown}. There are: {there}.")
+        raise UsageError(f"No finished member has {shown}. The finished ones have: {there}.")
     return matching
 
 
 def _several(kept: Sequence[KeptFile]) -> UsageError:
     """Returns the error for an ambiguous request, which lists how the matching members differ."""
-    flats = [{"suite": t.suite, "task": t.task, "model": t.model, **t.flat} for t in (file.training for file in kept)]
-    differing = [key for key in flats[0] if any(flat.get(key) != flats[0][key] for flat in flats)]
-    lines = [
-        ", ".join([*(f"{key}={words(flat.get(key))}" for key in differing), _member_words(file.member)])
-        for file, flat in zip(kept, flats, strict=True)
-    ]
+    trainings = [file.training for file in kept]
+    names = [{"suite": each.suite, "task": each.task, "model": each.model} for each in trainings]
+    named = [key for key in names[0] if any(name[key] != names[0][key] for name in names)]
+    lines = []
+    for file, name in zip(kept, names, strict=True):
+        flat = file.training.flat
+        alike = [training.flat for training, other in zip(trainings, names, strict=True) if other == name]
+        differing = {key: value for key, value in flat.items() if any(each.get(key) != value for each in alike)}
+        values = [f"{key}={words(value)}" for key, value in {**{key: name[key] for key in named}, **differing}.items()]
+        lines.append(", ".join([*values, _member_words(file.member)]))
     return UsageError(
         f"{len(kept)} kept members match: {'; '.join(_listed(lines))}. Name suite, task and model; choose among "
         "settings with settings={...} (--set key=value), and among members with member={...} (--member key=value) or "

@@ -116,8 +116,8 @@ def _row(suite: AbstractSuite, rows: int) -> str:
 def _front(parts: Sequence[Part]) -> str:
     """Returns the metadata of the card as YAML, which includes JSON."""
     configs = [
-        {"config_name": name, "data_files": [{"split": part.part, "path": part.file} for part in own]}
-        for name, own in ((name, list(own)) for name, own in itertools.groupby(parts, lambda part: part.suite))
+        {"config_name": name, "data_files": [{"split": part.part, "path": part.file} for part in rows]}
+        for name, rows in ((name, list(rows)) for name, rows in itertools.groupby(parts, lambda part: part.suite))
     ]
     values = {
         "pretty_name": "Humboldt",

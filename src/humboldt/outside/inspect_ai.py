@@ -1,6 +1,6 @@
 """Tasks for inspect_ai, which finds them by an entry point: `inspect eval humboldt/transduce -T task=reverse_string`.
 
-This file is imported by inspect_ai, and only then. The questions and the judgement of answers are in
+Only inspect_ai imports this file. The questions and the judgement of answers are in
 `humboldt.outside.prompts`; `humboldt score` reads the logs (`humboldt.outside.inspect_logs`).
 """
 

@@ -31,15 +31,15 @@ class Log:
 
     def number(self, measure: str, length: int | None = None) -> ReportedNumber:
         """Returns a mean over the strings of one group of lengths, or over all, with its interval."""
-        answers = [one for group, found in self.judged.items() if length in (None, group) for one in found]
+        answers = [answer for group, judged in self.judged.items() if length in (None, group) for answer in judged]
         note = f"{self.unanswered} samples have no answer" if self.unanswered and length is None else ""
         if measure == "symbols":
-            values = [one.symbols for one in answers]
+            values = [answer.symbols for answer in answers]
             ends = bootstrap(values)
             value = sum(values) / len(values)
             low, high = (None, None) if ends is None else (ends.low, ends.high)
         else:
-            part = share(sum(one.is_right for one in answers), len(answers))
+            part = share(sum(answer.is_right for answer in answers), len(answers))
             value, low, high = part.count / part.total, part.low, part.high
         chance = None if measure == "strings" else self.subject.chance
         by_length = {str(group): self.number(measure, group).value for group in self.judged} if length is None else {}
@@ -92,7 +92,7 @@ class LogScores:
 
 
 def is_log(path: Path) -> bool:
-    """Returns whether a file is a log of inspect_ai, by its ending."""
+    """Returns whether a file is a log of inspect_ai, by its extension."""
     return path.suffix.lower() in ENDINGS
 
 

@@ -26,12 +26,12 @@ def causal_lm(model: Any, token_ids: Mapping[str, int], symbols: Sequence[str], 
     missing = [symbol for symbol in symbols if symbol not in token_ids]
     if missing:
         raise UsageError(
-            f"The symbol {missing[0]!r} has no token. Give `token_ids` one for each of {' '.join(symbols)}."
+            f"The symbol {missing[0]!r} has no token. `token_ids` needs one for each of {' '.join(symbols)}."
         )
     tokens_of = [token_ids[symbol] for symbol in symbols]
 
     def distributions(strings: Strings) -> list[np.ndarray]:
-        return [found for begin in range(0, len(strings), rows) for found in _read(strings[begin : begin + rows])]
+        return [part for begin in range(0, len(strings), rows) for part in _read(strings[begin : begin + rows])]
 
     def _read(strings: Strings) -> list[np.ndarray]:
         with named_extras():

@@ -1,4 +1,4 @@
-"""Checks whether a model from outside can be scored: `humboldt check model`. Reads a few strings only."""
+"""Checks whether a model from outside can be trained or scored: `humboldt check model`. Reads a few strings only."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -96,12 +96,12 @@ def check_network(name: str, suite: str, task: str, *, preset: str, settings: Ma
             if is_general and its_suite.kind in MAY_READ_AHEAD and findings[0].passed:
                 findings.append(_other_suites(trial))
     except HumboldtError as error:
-        findings.append(Finding("answers", False, str(error), "Nothing else can be checked before that."))
+        findings.append(Finding("answers", False, str(error), "Nothing else can be checked before this is fixed."))
     return ModelCheck(name, f"{suite}/{task}", tuple(findings), "trained")
 
 
 def _other_suites(trial: AbstractTrial) -> Finding:
-    """Returns which suites a network fits that was tried on one whose networks may read ahead."""
+    """Returns the suites that a network fits, if it was tried on one whose networks may read ahead."""
     check, batch = "other suites", few_rows(trial.problem)
     logits = trial.logits(batch)
     if trial.problem.kind is ProblemKind.CLASSIFICATION and logits.shape[1] > 1 and (logits == logits[:, :1]).all():
@@ -139,7 +139,7 @@ def _answers(model: Any, suite: AbstractSuite, resolved: Resolved, strings: Stri
     try:
         first = predictor.answers(strings)
     except HumboldtError as error:
-        return [Finding("answers", False, str(error), "Nothing else can be checked before that.")]
+        return [Finding("answers", False, str(error), "Nothing else can be checked before this is fixed.")]
     seconds = time.monotonic() - begin
     findings = [Finding("answers", True, f"{len(strings)} inputs, each with symbols of the output alphabet")]
     findings.append(_lengths(resolved, strings, first))
@@ -194,10 +194,10 @@ def _next_symbol(model: Any, suite: AbstractSuite, resolved: Resolved, strings: 
         begin = time.monotonic()
         first = read(strings)
     except HumboldtError as error:
-        return [Finding("distributions", False, str(error), "Nothing else can be checked before that.")]
+        return [Finding("distributions", False, str(error), "Nothing else can be checked before this is fixed.")]
     seconds = time.monotonic() - begin
     steps = sum(map(len, strings))
-    findings = [Finding("distributions", True, f"{steps:,} of them, each over {len(alphabet)} symbols, sums of 1")]
+    findings = [Finding("distributions", True, f"{steps:,} over {len(alphabet)} symbols, each with a sum of 1")]
 
     def compare(check: str, again: list[np.ndarray], advice: str) -> None:
         far = [float(np.abs(one[: len(two)] - two).max()) for one, two in zip(first, again, strict=True)]

@@ -23,7 +23,7 @@ from humboldt.training.base import AbstractPredictor, AbstractProblem
 
 NO_SYMBOLS = ("<unk>", "<s>")  # tokens of sequence-to-sequence models that are not symbols of a task: always wrong
 BOUNDARY = "#"  # begins and ends every string of a next-symbol model
-STEPPER_ROWS, PREFIX_ROWS = 16_384, 1_024  # that are asked about at once
+STEPPER_ROWS, PREFIX_ROWS = 16_384, 1_024  # rows of one call
 
 Strings = list[list[str]]
 
@@ -43,8 +43,8 @@ class NextSymbols:
         """Returns the distributions; raises an error with the prefix if one is not a distribution."""
         answered = _call(self.distributions, strings)
         return [
-            check_distributions(found, len(string), len(alphabet), lambda row, string=string: string[: row + 1])
-            for string, found in zip(strings, answered, strict=True)
+            check_distributions(distributions, len(string), len(alphabet), lambda row, string=string: string[: row + 1])
+            for string, distributions in zip(strings, answered, strict=True)
         ]
 
     def log_probabilities(self, strings: Strings, alphabet: Alphabet) -> np.ndarray:
@@ -115,7 +115,7 @@ def _call(function: Callable[[Strings], Any], inputs: Strings) -> Sequence[Any]:
 
 
 def _copied(inputs: Strings) -> Strings:
-    return [list(one) for one in inputs]
+    return [list(symbols) for symbols in inputs]
 
 
 class OrderedPredictions(AbstractAnswers):
@@ -317,7 +317,7 @@ def stepper_of(model: Any, alphabet: Alphabet) -> tuple[Stepper, int]:
     if isinstance(model, NextSymbols):
 
         def last(strings: Strings) -> np.ndarray:
-            return np.stack([found[-1] for found in model.checked(strings, alphabet)])
+            return np.stack([distributions[-1] for distributions in model.checked(strings, alphabet)])
 
         return _FromStrings(last, alphabet).stepper(), PREFIX_ROWS
     if callable(model):
@@ -338,10 +338,10 @@ class _Contained:
         return self._called("init", count)
 
     def step(self, state: Any, symbols: np.ndarray) -> tuple[Any, np.ndarray]:
-        found = self._called("step", state, symbols.copy())
-        if not isinstance(found, tuple) or len(found) != 2:
-            raise UsageError(f"The model's `step` returned {_shown(found)}. Return the state and the distributions.")
-        return found
+        result = self._called("step", state, symbols.copy())
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise UsageError(f"The model's `step` returned {_shown(result)}. Return the state and the distributions.")
+        return result
 
     def take(self, state: Any, rows: np.ndarray) -> Any:
         return self._called("take", state, rows.copy())

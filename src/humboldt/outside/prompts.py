@@ -273,5 +273,5 @@ def _symbols(text: str, known: Sequence[str]) -> list[str]:
 def _last_of(text: str, labels: Sequence[str]) -> str:
     """Returns the last word of a text that is a label; an empty text if none is."""
     words = [word.strip("`*\"'.,:;!()").casefold() for word in text.split()]
-    found = [label for word in words for label in labels if word == label.casefold()]
-    return found[-1] if found else ""
+    matches = [label for word in words for label in labels if word == label.casefold()]
+    return matches[-1] if matches else ""

@@ -146,10 +146,12 @@ class Scorecard:
 
     def _one(self, task: str | None, evaluation: str | None) -> EvaluationScores:
         fitting = [
-            one for one in self.scored if task in (None, one.task) and evaluation in (None, one.scores.evaluation.name)
+            entry
+            for entry in self.scored
+            if task in (None, entry.task) and evaluation in (None, entry.scores.evaluation.name)
         ]
         if not fitting:
-            known = [f"{one.task}, {one.scores.evaluation.name}" for one in self.scored]
+            known = [f"{entry.task}, {entry.scores.evaluation.name}" for entry in self.scored]
             raise unknown_name("score", f"{task}, {evaluation}", known)
         return fitting[0]
 
@@ -278,7 +280,7 @@ def score(
                 if value is not None:
                     raise UsageError(f"{option}={str(value)!r} is about a file of predictions. Leave it out.")
             given = _input_of(its_suite, task, models, name, preset, dict(settings or {}), seed)
-        sink = _Told(f"{task} · {name}", progress) if progress else Silent()
+        sink = _ToFunction(f"{task} · {name}", progress) if progress else Silent()
         try:
             scored += _scored(its_suite, task, given, evaluations, sink)
         except OtherStrings as error:
@@ -318,8 +320,8 @@ def _by_task(predict: Any, tasks: str | Sequence[str]) -> dict[str, list[Any]]:
     else:
         raise UsageError("No task is named. Write tasks=['parity_check'], or give a dictionary of models by task.")
     models = {
-        task: [_path_or_model(model) for model in (one if isinstance(one, list | tuple) else [one])]
-        for task, one in chosen.items()
+        task: [_path_or_model(model) for model in (given if isinstance(given, list | tuple) else [given])]
+        for task, given in chosen.items()
     }
     if not all(models.values()):
         raise UsageError("There is no model to score: the list is empty. Give at least one function.")
@@ -461,7 +463,7 @@ def _keep(card: Scorecard, out: Path) -> None:
 
 
 @dataclass(frozen=True)
-class _Told(AbstractSink):
+class _ToFunction(AbstractSink):
     """Passes progress to a function."""
 
     name: str

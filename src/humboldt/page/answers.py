@@ -16,10 +16,10 @@ def answers_of(results: Sequence[Scores], folder: str, reported: Sequence[Scores
     reported results."""
     parts = []
     for preset in BUDGETS:
-        own = benched.answers_of(results, preset)
-        if not own:
+        answers = benched.answers_of(results, preset)
+        if not answers:
             continue
-        mine = {(each.suite, each.model) for each in own}
+        mine = {(each.suite, each.model) for each in answers}
         theirs = benched.answers_of(benched.reference_scores(), preset)
         theirs += benched.answers_of(reported, preset, source=benched.REPORTED)
         beside = [each for each in theirs if (each.suite, each.model) not in mine]
@@ -27,9 +27,9 @@ def answers_of(results: Sequence[Scores], folder: str, reported: Sequence[Scores
         parts.append(
             Answers(
                 preset=short,
-                figure=profile_figure(preset, own, beside),
-                tables=_grids(profile.summary_tables(own, beside, titles), folder),
-                by_task=_grids([profile.task_table(each, titles) for each in own], folder),
+                figure=profile_figure(preset, answers, beside),
+                tables=_grids(profile.summary_tables(answers, beside, titles), folder),
+                by_task=_grids([profile.task_table(each, titles) for each in answers], folder),
             )
         )
     return parts

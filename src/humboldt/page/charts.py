@@ -97,7 +97,7 @@ def _colour(alt: Any, figure: Figure, **more: Any) -> Any:
 
 
 def _lit(alt: Any, figure: Figure, full: float, dim: float) -> Any:
-    """Returns the opacity: full for picked models, or for all if none is picked."""
+    """Returns the opacity of marks: full for picked models, or for all if none is picked."""
     columns = [figure.colour, *(column for column in (MODEL, FAMILY) if column != figure.colour)]
     chosen = " || ".join(f"indexof({PICKED}, datum['{column}']) >= 0" for column in columns)
     return alt.condition(f"length({PICKED}) == 0 || {chosen}", alt.value(full), alt.value(dim))

@@ -198,23 +198,23 @@ def _overview(suite: AbstractSuite, cells: Mapping[SettingGroup, Sequence[Cell]]
 def _all_measured(
     suite: AbstractSuite, ordered: Sorted, records: Sequence[tuple[str, Sequence[Mapping[str, Any]]]]
 ) -> dict[str, list[Seen]]:
-    """Returns the overview of current results. Networks without any are shown with results of earlier versions, and
-    those whose members are not stored with the number of their records."""
+    """Returns the overview of current results. Networks without any are shown with results of earlier versions; those
+    whose members are not stored, with the number of their records."""
     families = _overview(suite, ordered.cells)
-    shown = {one.network for found in families.values() for one in found}
-    for family, found in _overview(suite, cells_of(suite, ordered.superseded)).items():
-        earlier = [replace(one, kind="superseded", badge="an earlier version") for one in found]
-        families.setdefault(family, []).extend(one for one in earlier if one.network not in shown)
-    shown |= {one.network for found in families.values() for one in found}
+    shown = {seen.network for networks in families.values() for seen in networks}
+    for family, networks in _overview(suite, cells_of(suite, ordered.superseded)).items():
+        earlier = [replace(seen, kind="superseded", badge="an earlier version") for seen in networks]
+        families.setdefault(family, []).extend(seen for seen in earlier if seen.network not in shown)
+    shown |= {seen.network for networks in families.values() for seen in networks}
     counts = Counter(r["model"] for _, of_file in records for r in of_file if r["suite"] == suite.name)
     for model, count in counts.items():
         title = catalogue.contender(suite, model).title
         if title not in shown:
             about = "Numbers whose members are not stored: see the records of this suite below."
             glance = OverviewEntry(text=counted(count, "record"), about=about)
-            found = Seen(network=title, badge="numbers on record", kind="other", glance=glance, more="")
-            families.setdefault(catalogue.family(suite, model), []).append(found)
-    return {family: found for family, found in families.items() if found}
+            seen = Seen(network=title, badge="numbers on record", kind="other", glance=glance, more="")
+            families.setdefault(catalogue.family(suite, model), []).append(seen)
+    return {family: networks for family, networks in families.items() if networks}
 
 
 def _gaps(suite: AbstractSuite, heading: SettingGroup, cells: Sequence[Cell], folder: str) -> Iterator[Gap]:

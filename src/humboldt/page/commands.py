@@ -113,10 +113,10 @@ def _narrowed(suite: AbstractSuite, cell: Cell, changes: Changes, planned: _Plan
         if key not in ours[0] and not any(key in flat for flat in planned.flats.values()):
             continue
         default = plain(field.default)
-        own = list({canonical(flat.get(key, default)): flat.get(key, default) for flat in ours}.values())
+        values = list({canonical(flat.get(key, default)): flat.get(key, default) for flat in ours}.values())
         theirs = {canonical(flat.get(key, default)) for flat in planned.flats.values()}
-        if {canonical(value) for value in own} != theirs and (len(own) == 1 or field.role is Role.EACH):
-            more[field.name] = ",".join(_text(value) for value in own)
+        if {canonical(value) for value in values} != theirs and (len(values) == 1 or field.role is Role.EACH):
+            more[field.name] = ",".join(_text(value) for value in values)
     return tuple(more.items())
 
 

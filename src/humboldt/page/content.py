@@ -13,7 +13,7 @@ class Entry:
 
     - `is_words`: whether it is text and not a number; a column with such an entry is aligned to the left.
     - `key`: key of its provenance. `command`: the command that fills the place, if it is empty.
-    - `gap`: the difference to the paper as text; `level`: its size, from 0, with the sign of the difference.
+    - `gap`: the difference from the paper as text; `level`: its size, from 0, with the sign of the difference.
     """
 
     text: str

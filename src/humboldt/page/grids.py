@@ -1,4 +1,4 @@
-"""Tables and records as grids of the page, each number with its difference to the paper."""
+"""Tables and records as grids of the page, each number with its difference from the paper."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from humboldt.report.tables import MissingCell, Table, TableCell, TableEntry
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.cells import SettingGroup
 
-LEVELS = (0.005, 0.03, 0.1, 0.25)  # of a difference to the paper, as a share of the range: same, close, far, ...
+LEVELS = (0.005, 0.03, 0.1, 0.25)  # of a difference from the paper, as a share of the range: same, close, far, ...
 
 
 def grid_of(suite: AbstractSuite | None, heading: SettingGroup | None, table: Table, folder: str) -> Grid:
@@ -74,7 +74,7 @@ def recorded(suite: AbstractSuite, file: str, records: Sequence[Mapping[str, Any
 
 
 def gap_to_paper(number: TableCell) -> tuple[str, int]:
-    """Returns the difference to the paper as text and as a level: from 0 (negligible) up, with its sign."""
+    """Returns the difference from the paper as text and as a level: from 0 (negligible) up, with its sign."""
     ours, theirs = number.value, number.published
     if ours is None or theirs is None:
         return "", 0

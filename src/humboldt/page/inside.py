@@ -27,7 +27,7 @@ from humboldt.suites.capabilities import ExampleRequest, OffersData, OffersWrong
 STRINGS, LENGTH = 12, 12  # number and length of the strings whose states are shown in a plane
 SECONDS = 5.0  # after this time no further member is inspected
 MOST_STEPS, MOST_ROWS, MOST_PANELS = 60, 40, 40  # of a picture of memory or attention
-MOST_PLACES = 20_000  # of all panels of a picture together
+MOST_PLACES = 20_000  # in all panels of a picture together
 LENGTHS = (20, 40, 50, 150)  # of the strings whose layers are shown in planes: in training, and longer
 MOST_ASKED = 24  # saved members whose first failure is searched
 
@@ -108,7 +108,7 @@ def _table(wrong: Sequence[tuple[KeptFile, KeptMember, WrongString | None]]) -> 
     if not rows:
         return None
     columns = ("Kept member", "Length", "Shortest string it gets wrong", "It says", "Right is", "Tried")
-    grid = Grid("Where kept members fail first", columns, tuple(rows), ())
+    grid = Grid("First failures of kept members", columns, tuple(rows), ())
     return Inside("Failing strings", tables=(grid,))
 
 
@@ -128,15 +128,16 @@ def _inside(member: KeptMember) -> Inside:
     return _described(inspection, [*figures_of(inspection), *_planes(member, strings), *_layer_planes(member)])
 
 
-def draw(found: Inspection, path: Path) -> None:
+def draw(inspection: Inspection, path: Path) -> None:
     """Writes the internals of a member for one string, as a page or as figures; the extension chooses the format."""
     from humboldt.page.charts import save
 
     if path.suffix.lower() not in (".html", ".htm"):
-        save(figures_of(found), path)
+        save(figures_of(inspection), path)
         return
-    page = Page(title=found.title, version=__version__, folder="DIR", columns=(), overview=(), sections=(), summary="")
-    write(html(page, [_described(found, figures_of(found))]), path)
+    title = inspection.title
+    page = Page(title=title, version=__version__, folder="DIR", columns=(), overview=(), sections=(), summary="")
+    write(html(page, [_described(inspection, figures_of(inspection))]), path)
 
 
 def _described(inspection: Inspection, figures: Sequence[AnyFigure]) -> Inside:
@@ -146,11 +147,11 @@ def _described(inspection: Inspection, figures: Sequence[AnyFigure]) -> Inside:
     return Inside(inspection.title, lines, figures=tuple(figures))
 
 
-def figures_of(found: Inspection) -> list[AnyFigure]:
+def figures_of(inspection: Inspection) -> list[AnyFigure]:
     """Returns figures of a member's internals for one string: answers, actions, memory, attention, states."""
-    figures: list[AnyFigure] = [_answers(found)] if len(found.alphabet) > 1 else []
-    for name, internal in found.internals.items():
-        figures += list(_pictures(name, internal, found.tokens))
+    figures: list[AnyFigure] = [_answers(inspection)] if len(inspection.alphabet) > 1 else []
+    for name, internal in inspection.internals.items():
+        figures += list(_pictures(name, internal, inspection.tokens))
     return figures
 
 
@@ -219,7 +220,7 @@ def _pictures(name: str, internal: Internal, tokens: Sequence[str]) -> Iterator[
     if len(rest) > 1:  # a memory of cells: the first principal component of their contents, as in Figures 3b and 3c
         values = first_component(values)
         rest = rest[:-1]
-        name = f"{name} (first component of what is there)"
+        name = f"{name} (first principal component)"
     if not rest:
         return
     names = list(internal.labels) if len(internal.labels) == values.shape[-1] else None
@@ -245,7 +246,7 @@ def _pictures(name: str, internal: Internal, tokens: Sequence[str]) -> Iterator[
         left_out.append(f"{values.shape[-1] - count} of {values.shape[-1]} rows; humboldt inspect --json has all.")
     short = "".join(c if c.isalnum() else "-" for c in name.split(" (")[0])
     y = {"unit": "Unit", "depth": "Depth", "place": "Place", "action": "Action"}.get(rest[0], rest[0].capitalize())
-    about = "What attends (columns) to what (rows)." if is_attention else f"{y} by step."
+    about = "Attention of the steps in columns to those in rows." if is_attention else f"{y} by step."
     yield _heat(
         name=short,
         title=f"{name[:1].upper()}{name[1:]} over time",

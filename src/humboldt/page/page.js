@@ -178,7 +178,7 @@
     const found = data.provenance[button.dataset.key];
     if (!found) return;
     const spreads = found.spreads.flatMap((one) => [element("h4", `${one.measure} (${one.setting})`), lines(one.lines)]);
-    const remark = found.exact ? "" : "This command does not mean exactly these members: the study is half-finished, or was made by several commands.";
+    const remark = found.exact ? "" : "This command does not make exactly these members: the study is half-finished, or was made by several commands.";
     open(found.title, [...command(found.command, remark), lines(found.lines), ...spreads]);
   });
 })();

@@ -65,20 +65,20 @@ def spreads_of(suite: AbstractSuite, cells: Sequence[Cell], compared: Iterator[i
         *(f"Best of {n}, expected" for n in shown),
         "Mean ± deviation [95% bootstrap]",
         "Interquartile mean",
-        "To the highest mean",
+        "From the highest mean",
     )
     notes = [
         "A best of N grows with N. The expected best of fewer is the mean over all choices of that many of these "
         "members (unbiased, Tang et al. 2020): compare models at the same number.",
-        "To the highest mean: the difference of the means, two-sided p of an unpaired permutation test: "
-        "members of two models share nothing by which they could be paired.",
+        "From the highest mean: the difference of the means, and the two-sided p of an unpaired permutation test: "
+        "members of different models cannot be paired.",
     ]
     more = len(with_lists) - len(rows)
     if more > 0:
         notes.append(f"{more:,} more rows are left out; `humboldt show --json` has all.")
     if left_out:
         notes.append(f"{left_out:,} more differences between models are left out.")
-    return Grid("What these numbers are worth", columns, tuple(rows), tuple(notes))
+    return Grid("Statistics over members", columns, tuple(rows), tuple(notes))
 
 
 def _parts_of_place(cell: Cell) -> list[Any]:
@@ -105,14 +105,14 @@ def _p(value: float) -> str:
     return f"= {value:.3f}" if value >= 0.001 else "< 0.001"
 
 
-def spread_lines(found: MeasureValues) -> dict[str, Any]:
+def spread_lines(measured: MeasureValues) -> dict[str, Any]:
     """Returns the statistics of one measure of a cell, as lines of a name and a text."""
-    spread: Spread = found.spread
+    spread: Spread = measured.spread
     lines = [(f"Best of {spread.members}", _number(spread.best))]
-    if found.published is not None:
-        ours = spread.mean if found.is_mean else spread.best
-        kind = "mean" if found.is_mean else "best"
-        lines.append(("Paper", f"{found.published:g}; our {kind} is {ours - found.published:+.2f} from it"))
+    if measured.published is not None:
+        ours = spread.mean if measured.is_mean else spread.best
+        kind = "mean" if measured.is_mean else "best"
+        lines.append(("Paper", f"{measured.published:g}; our {kind} is {ours - measured.published:+.2f} from it"))
     if spread.solved is not None:
         low, high = 100 * spread.solved.low, 100 * spread.solved.high
         lines.append(("Solved", f"{spread.solved.count} of {spread.solved.total} (95% {low:.0f}–{high:.0f}%)"))
@@ -123,4 +123,4 @@ def spread_lines(found: MeasureValues) -> dict[str, Any]:
     if spread.interval is not None:
         lines.append(("95% bootstrap interval", f"{_number(spread.interval.low)} to {_number(spread.interval.high)}"))
     lines.append(("Interquartile mean", _number(spread.interquartile_mean)))
-    return {"measure": found.measure, "setting": found.setting, "lines": lines}
+    return {"measure": measured.measure, "setting": measured.setting, "lines": lines}

@@ -18,7 +18,7 @@ from humboldt.errors import UsageError
 from humboldt.storage.output import check_output, write_file
 
 ENDING = ".jsonl.gz"
-MOST_BYTES = 200_000_000  # of a file that is not compressed; those that ship have less than a thousandth of it
+MOST_BYTES = 200_000_000  # of an uncompressed file; those that ship are a thousand times smaller
 
 
 def entries(folder: Path | None = None) -> Iterator[tuple[str, dict[str, Any]]]:

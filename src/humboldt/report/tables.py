@@ -45,7 +45,7 @@ class TableCell:
     - `cell`: key of the cell of results that the number is about; empty for all other numbers, for example a chance
       level or a published number in a column of its own.
     - `published`: the paper's number for the same cell, in the same unit; `None` if the paper has none. `scale`: the
-      range of possible values, against which a difference to `published` is large or small.
+      range of possible values, by which a difference from `published` is judged large or small.
     - `is_solved`: whether the number counts as success, if the paper defines success.
 
     >>> TableCell(value=98.25, form=".1f", deviation=0.5).text, TableCell(value=7).text, TableCell().text

@@ -17,13 +17,13 @@ def printable(text: str) -> str:
     >>> print(printable("a \x1b[31mred\x1b[0m name"))
     a \u001b[31mred\u001b[0m name
     """
-    return _HARMFUL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _HARMFUL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def wrapped(text: str, stream: TextIO) -> str:
     """Returns text whose lines fit the terminal that a stream writes to, and break between words only.
 
-    Nothing is changed for a file or a pipe, nor are lines with a command, which are to be copied.
+    Text for a file or a pipe is unchanged, and so are lines with a command, which users copy.
     """
     return folded(text, shutil.get_terminal_size().columns) if stream.isatty() else text
 

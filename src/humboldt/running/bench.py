@@ -180,7 +180,7 @@ def bench(
     answered: Callable[[ModelAnswers, float], None] | None = None,
     **options: Any,
 ) -> Bench:
-    """Trains and scores models on every suite that fits, and returns the bench. What is stored is not done again.
+    """Trains and scores models on every suite that fits, and returns the bench. Stored results are not computed again.
 
     **Arguments:**
 
@@ -241,11 +241,11 @@ def misfit(suite: str, model: str, preset: str, size: Mapping[str, Any] | None =
 
 def study_answers(study: Study, preset: str) -> list[ModelAnswers]:
     """Returns the answers of each model in a study, from what is stored."""
-    answers, found = study.suite.presentation.answers, []
+    answers, answered = study.suite.presentation.answers, []
     assert answers is not None, "a suite of the bench"
     results = study.scores()
     for model in dict.fromkeys(experiment.training.model for experiment in study.experiments):
         of_model = [scores for scores in results if scores.training.model == model]
         if of_model:
-            found.append(ModelAnswers(study.suite.name, model, preset, tuple(answers(of_model)), tuple(of_model)))
-    return found
+            answered.append(ModelAnswers(study.suite.name, model, preset, tuple(answers(of_model)), tuple(of_model)))
+    return answered

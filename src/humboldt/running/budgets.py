@@ -14,8 +14,8 @@ from humboldt.errors import UsageError, named_extras
 from humboldt.models import models
 
 LARGEST = 2**14
-STEPS_TRIED = 64  # sizes after one that is not allowed, e.g. because it is no multiple of the heads
-NEAR, FINE = 0.05, "feed_forward_size"  # further from the goal than this share, units of this layer are changed, too
+STEPS_TRIED = 64  # sizes tried after one that is not allowed, e.g. not a multiple of the number of heads
+NEAR, FINE = 0.05, "feed_forward_size"  # further off than this share, units of this layer change, too
 LENGTH = 40  # tokens, for states that grow with them
 LENGTHS = (LENGTH, 500)  # tokens, for multiply-adds
 
@@ -23,7 +23,7 @@ LENGTHS = (LENGTH, 500)  # tokens, for multiply-adds
 @dataclass(frozen=True)
 class Size:
     """Parameters of a network's body, the numbers that it remembers of a string of 40 tokens, and the multiply-adds of
-    its matrix products for strings of 40 and of 500 tokens. `None` stands for what is not known."""
+    its matrix products for strings of 40 and of 500 tokens. `None`: not known."""
 
     body: int
     state_floats: int | None
@@ -74,7 +74,7 @@ def size_for(model: str, body: int, changes: Mapping[str, Any] | None = None) ->
                 return allowed, size_of(model, {**(changes or {}), name: allowed}).body
             except UsageError:  # e.g. not a multiple of the heads
                 continue
-        raise UsageError(f"No {name} from {size} to {size + STEPS_TRIED - 1} will do for {model}.")
+        raise UsageError(f"No {name} from {size} to {size + STEPS_TRIED - 1} is allowed for {model}.")
 
     low, high = 1, 2
     while high < LARGEST and at_least(high)[1] < body:
@@ -82,9 +82,9 @@ def size_for(model: str, body: int, changes: Mapping[str, Any] | None = None) ->
     while low < high:
         middle = (low + high) // 2
         low, high = (middle + 1, high) if at_least(middle)[1] < body else (low, middle)
-    found = at_least(low)
-    below = next((at_least(size) for size in range(low - 1, 0, -1) if at_least(size)[0] < found[0]), found)
-    size, nearest = min((below, found), key=lambda option: abs(option[1] - body))
+    reached = at_least(low)
+    below = next((at_least(size) for size in range(low - 1, 0, -1) if at_least(size)[0] < reached[0]), reached)
+    size, nearest = min((below, reached), key=lambda option: abs(option[1] - body))
     if abs(nearest - body) <= NEAR * body or FINE not in settings_.names(family):
         return {name: size}
     one, two = (size_of(model, {**(changes or {}), name: size, FINE: units}).body for units in (1, 2))

@@ -14,7 +14,7 @@ from humboldt.suites.experiments import Experiment
 if TYPE_CHECKING:
     from humboldt.running.study import Study
 
-MOST_TIDIED = 100  # most members of a training for which all groups are looked for
+MOST_TIDIED = 100  # with more members, only the checkpoints of all members together are looked for
 
 
 @dataclass

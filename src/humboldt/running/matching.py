@@ -53,7 +53,7 @@ def _at_least(suite: AbstractSuite, request: Request, task: str, model: str, siz
             raise
         except UsageError:  # e.g. an odd number of units for two directions
             continue
-    raise UsageError(f"--match-parameters: no {SIZE} from {size} to {size + 15} will do for the model {model}.")
+    raise UsageError(f"--match-parameters: no {SIZE} from {size} to {size + 15} is allowed for the model {model}.")
 
 
 def _parameters(suite: AbstractSuite, request: Request, task: str, model: str, changes: Mapping[str, Any]) -> int:

@@ -102,7 +102,7 @@ def announce(
 
 
 def _recipes_of_other_models(study: Study) -> str:
-    """Returns a sentence about the optimiser and the learning rates of models that are not the paper's."""
+    """Returns sentences about the optimiser and the learning rates of models that are not the paper's."""
     recipes: dict[str, dict[str, None]] = {}
     for experiment in study.experiments:
         model, objects = experiment.training.model, resolved(experiment)
@@ -111,7 +111,7 @@ def _recipes_of_other_models(study: Study) -> str:
         rates = words(getattr(objects.protocol, "learning_rates", ()) or "none")
         recipe = f"optimiser {getattr(objects.protocol, 'optimiser', 'adam')}, learning_rates {rates}"
         recipes.setdefault(model, {})[recipe] = None
-    return " ".join(f"{model} is trained with {'; or '.join(found)}." for model, found in recipes.items())
+    return " ".join(f"{model} is trained with {'; or '.join(texts)}." for model, texts in recipes.items())
 
 
 def _num_diverged(study: Study, done: Mapping[str, Done]) -> int:
@@ -274,10 +274,10 @@ def slurm_script(study: Study, planned: Sequence[Planned], plugins: Sequence[Pat
 #SBATCH --output={study.suite.name}-%A_%a.log
 # For a GPU each, add a line: SBATCH --gpus=1
 #SBATCH --cpus-per-task=2
-{limit}# A minute before the time is over the training is saved.
+{limit}# A minute before the time limit, the training is saved.
 #SBATCH --signal=B:TERM@60
 
-# {counted(len(missing), "experiment")}. Submit it again to go on with what is not finished; then join the results:
+# {counted(len(missing), "experiment")}. Submit it again to resume unfinished experiments; then join the results:
 #   humboldt merge {out}/parts/* --out {out}
 experiments=(
 {ids}

@@ -201,7 +201,7 @@ class _Live:
                 self._bars.refresh()
 
     def _count_seconds(self) -> None:
-        """Shows the seconds of work whose end is not known, such as compilation: then a bar alone would stand still."""
+        """Shows the seconds of work whose end is not known, such as compilation, when a bar alone would not move."""
         for name, (event, pace) in self._study.at_work.items():
             if not event.total and name in self._tasks:
                 self._bars.update(self._tasks[name], numbers=duration(pace.seconds()))

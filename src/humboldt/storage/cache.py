@@ -1,4 +1,4 @@
-"""Numbers that are remembered on this machine, in the user's cache folder. Nothing depends on their being there."""
+"""Numbers that are remembered on this machine, in the user's cache folder. Nothing depends on their presence."""
 
 import json
 import os
@@ -23,7 +23,7 @@ class Cache:
         return folder / "humboldt" / f"{self.name}.json"
 
     def read(self) -> dict[str, float]:
-        """Returns everything that is remembered; nothing if the file is missing or damaged."""
+        """Returns all remembered numbers; none if the file is missing or damaged."""
         try:
             stored = json.loads(self.path.read_text())
             return {str(key): float(value) for key, value in stored.items()}

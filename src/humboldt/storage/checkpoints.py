@@ -28,7 +28,7 @@ KEPT = ".weights"  # extension of files of saved weights
 FORMAT = b"humboldt checkpoint 2\n"
 DIGEST_BYTES = hashlib.sha256().digest_size
 STALE_SECONDS = 3600.0  # a temporary file this old belongs to a process that was killed
-LARGEST_SHARE = 0.1  # of the time that saving may take, of large ensembles that take seconds to write
+LARGEST_SHARE = 0.1  # of the time that may go into saving large ensembles, which take seconds to write
 
 
 _NAME = re.compile(r"done-(?P<done>[0-9]+)(-attempt-(?P<attempt>[0-9]+))?\.ckpt")

@@ -115,7 +115,7 @@ def add_reported(path: Path, out: Path) -> None:
     text, target = _text(path), out / REPORTED / path.name
     if os.path.lexists(target) and _text(target) != text:
         raise UsageError(
-            f"`{target}` is there already, and `{path}` has other members. Rename the new file, or remove the old one."
+            f"`{target}` already exists, and `{path}` has other members. Rename the new file, or remove the old one."
         )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

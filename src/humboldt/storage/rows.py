@@ -2,7 +2,7 @@
 
 Every row ends with a digest of its table's name and all its other columns. For each training, a row of `totals` holds
 the number of rows (of members, evaluations and scores) that were written with a digest, and the exclusive or of these
-digests, so that lost, doubled or exchanged rows are also detected. Rows that were written before schema 3 have no
+digests, so that lost, duplicated or exchanged rows are also detected. Rows that were written before schema 3 have no
 digest.
 """
 
@@ -89,7 +89,7 @@ def digest_of(table: str, values: Sequence[Any]) -> str:
     """
     try:
         return hashlib.sha256(_encode([table, *values]).encode()).hexdigest()[:DIGEST_CHARACTERS]
-    except TypeError:  # bytes, which no column has
+    except TypeError:  # bytes, which no column holds
         return "none"
 
 

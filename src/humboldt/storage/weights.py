@@ -71,8 +71,8 @@ def header_of(arrays: Mapping[str, np.ndarray], about: Mapping[str, Any]) -> byt
 def _around_digest(header: bytes, digest: str) -> tuple[bytes, bytes]:
     """Returns the header before and after the digest, which comes first, before all names of arrays."""
     mark = f'"{DIGEST}":"'.encode()
-    before, found, after = header.partition(mark + digest.encode())
-    if not found:
+    before, digest_text, after = header.partition(mark + digest.encode())
+    if not digest_text:
         raise ValueError("the header has no digest")
     return before + mark, after
 

@@ -1,4 +1,4 @@
-"""Rules by which results are compared with the published tables: which record stands beside which number, and when the
+"""Rules by which results are compared with the published tables: which record belongs to which number, and when the
 two agree. They are stated before the comparison, and judge only the tables that they name.
 """
 
@@ -16,7 +16,7 @@ Row = Mapping[str, str]  # of a published table
 class Rule:
     """How the records of a suite are compared with its paper.
 
-    - `value`: the column of the published numbers. `matches`: whether a record stands beside a row.
+    - `value`: the column of the published numbers. `matches`: whether a record is compared with a row.
     - `agrees`: ours, the paper's, and the record of the test where there is one; `None` if the rule does not judge it.
     - `in_words`: the rule for readers. `judged`: the tables that it judges.
     - `repeats`: whether a row repeats a number of another table of the paper, and so is not counted again.
@@ -60,14 +60,14 @@ def _fewest_departures(record: Record) -> tuple[float, ...]:
     return -record.setting.count("="), record.members if isinstance(record.members, int) else 0
 
 
-#: Training steps after which the numbers of `chomsky` are judged, a hundredth of the paper's.
+#: Most training steps of the results by which numbers of `chomsky` are judged: a hundredth of the paper's.
 EQUAL_STEPS = 10_000
 
 
 def _steps(record: Record) -> int | None:
-    """Returns the steps of a record that has not the paper's, nor a number that the paper tries in a table."""
-    found = re.search(r"\bsteps=([\d,]*\d)", record.setting)
-    return int(found[1].replace(",", "")) if found else None
+    """Returns the steps of a record; `None` if they are the paper's, or a number that the paper tries in a table."""
+    match = re.search(r"\bsteps=([\d,]*\d)", record.setting)
+    return int(match[1].replace(",", "")) if match else None
 
 
 def _is_of_equal_steps(record: Record) -> bool:
@@ -127,7 +127,7 @@ def _bliss_names(row: Row) -> tuple[str, str, str]:
     return row["language"], row["model"], f"B-index, epsilon={row['epsilon']}"
 
 
-#: Measures that the published table names otherwise, or for a part of the items.
+#: Measures that have another name in the published table, or belong to a part of the items.
 PRINTED_PARTS = {
     "overgeneralisation": ("sequence_accuracy", "all"),
     "consistency_of_incorrect": ("consistency", "incorrect"),

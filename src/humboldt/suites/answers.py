@@ -129,7 +129,7 @@ def _loss_or_worst(result: Result, loss: Callable[[Result], float]) -> float:
 def answers_by_task(
     scores: Iterable[Scores], answer: Callable[[str, Sequence[Scores]], TaskAnswer]
 ) -> list[TaskAnswer]:
-    """Returns what `answer` makes of the results of each task, in their order."""
+    """Applies `answer` to the results of each task; returns the answers in the order of tasks."""
     by_task: dict[str, list[Scores]] = {}
     for entry in scores:
         by_task.setdefault(entry.training.task, []).append(entry)
@@ -179,7 +179,7 @@ class ModelAnswers:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelCost:
-    """The cost of a model. `None` stands for what is not known.
+    """The cost of a model. `None`: not known.
 
     - `parameters`: of the body, between embedding and readout; if `counts_all`, of the whole network.
     - `state_floats`: numbers that it remembers of a string of 40 tokens.

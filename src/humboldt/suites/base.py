@@ -93,8 +93,8 @@ class AbstractSuite(ABC):
         return [Evaluation(name, settings.as_json(protocol, [Role.EVALUATION]), version)]
 
     def task_of_language(self, language: RegularLanguage | ContextFreeLanguage) -> type[AbstractTask]:
-        """Makes the task of a language from a user's file. Its attribute `identity` is what is part of the identity of
-        trainings, as plain data. By default a suite has no such tasks."""
+        """Makes the task of a language from a user's file. Its attribute `identity` is the part of the language that
+        belongs to the identity of trainings, as plain data. By default a suite has no such tasks."""
         raise UsageError(f"{language.name}: the suite {self.name} has no tasks from files.")
 
     def make_task(self, name: str, protocol: Any, options: Mapping[str, Any]) -> AbstractTask:

@@ -93,6 +93,6 @@ def _under_preset(suite: AbstractSuite, model: str, preset: str, results: Sequen
 
 
 def _setting(setting: Mapping[str, Any], evaluation: str, of_evaluation: Mapping[str, Any], task: str) -> list[Any]:
-    """Returns all that identifies a result but its model."""
+    """Returns everything that identifies a result, except its model."""
     of_all = {key: value for key, value in setting.items() if key != "model"}
     return [task, of_all, evaluation, dict(of_evaluation)]

@@ -44,7 +44,7 @@ class OffersData(ABC):
     """A suite that prints examples of its tasks: `humboldt data`."""
 
     data_options: ClassVar[tuple[str, ...]] = ()  # of the command line, that not every suite has
-    has_minimal_pairs: ClassVar[bool] = False  # whether each string of a language is followed by one made from it
+    has_minimal_pairs: ClassVar[bool] = False  # whether an ungrammatical string follows the one it is made from
 
     def tasks_with_examples(self) -> list[str]:
         """Returns the names for which there are examples: all tasks, and others that a suite adds."""

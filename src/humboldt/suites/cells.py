@@ -204,13 +204,13 @@ def _shared_headings(cells: Sequence[Cell]) -> dict[tuple[str, str], SettingGrou
         by_model.setdefault(cell.model, {}).setdefault(str(cell.heading), cell.heading)
     shared = {}
     for by_model in bases.values():
-        first = {model: min(found.values(), key=lambda group: len(group.changes)) for model, found in by_model.items()}
+        first = {model: min(groups.values(), key=lambda each: len(each.changes)) for model, groups in by_model.items()}
         some, *others = first.values()
         common = [change for change in some.changes if all(change in other.changes for other in others)]
-        own = [key for key, text in some.changes if (key, text) not in common]
-        heading = some.without(own) if others else some
-        for model, found in by_model.items():
-            for title, group in found.items():
+        keys = [key for key, text in some.changes if (key, text) not in common]
+        heading = some.without(keys) if others else some
+        for model, groups in by_model.items():
+            for title, group in groups.items():
                 shared[model, title] = heading if group is first[model] else group
     return shared
 

@@ -106,7 +106,7 @@ def _of_members(expected: Sequence[Member], members: Sequence[Member], shown: Se
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:
-    """Without repetition, in order."""
+    """Returns the distinct values, in order."""
     simple = int, float, str  # of which there may be as many as members
     return list({(type(v), v) if type(v) in simple else canonical(plain(v)): v for v in values}.values())
 

@@ -1,4 +1,4 @@
-"""Networks of papers as settings of our models: a paper's number stands only beside a network with exactly these."""
+"""Networks of papers as settings of our models: a paper's number is shown only beside a network with exactly these."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class NetworkOfPaper:
     """The network of a row: the model, and the settings by which it comes nearest to the paper's.
 
     All other settings of the model have their defaults. `tasks`: those for which the paper has this network; empty:
-    all. `departures`: what is left between the two, printed below every table that has the paper's number.
+    all. `departures`: the remaining differences, printed below every table with the paper's number.
     """
 
     model: str

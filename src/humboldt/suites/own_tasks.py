@@ -1,8 +1,8 @@
 """Registers languages from users' files, `my.grammar`, as tasks of a suite.
 
-A task is named by its file, without the folder. Instead of a version it has the hash of the canonical form of what the
-suite uses of the language, so that another spelling of the same language gets the same results, and an edited language
-never gets an earlier result.
+A task is named by its file, without the folder. Its version is a hash of the canonical form of the part of the language
+that the suite uses, so that another spelling of the same language gets the same results, and an edited language never
+gets an earlier result.
 """
 
 import hashlib

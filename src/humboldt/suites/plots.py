@@ -22,11 +22,11 @@ def named(suite: "AbstractSuite", model: str) -> dict[str, str]:
     return {MODEL: catalogue.contender(suite, model).title, FAMILY: catalogue.family(suite, model)}
 
 
-def member_rows(suite: "AbstractSuite", cell: Cell, found: MeasureValues, place: str) -> list[dict[str, Any]]:
+def member_rows(suite: "AbstractSuite", cell: Cell, measured: MeasureValues, place: str) -> list[dict[str, Any]]:
     """Returns a row for each member of a cell, for a cloud of the values in `found`."""
-    about: dict[str, Any] = {**named(suite, cell.model), "place": place, "of": len(found.values)}
-    about |= {} if found.published is None else {"published": found.published}
-    return [{**about, "value": round(value, DIGITS)} for value in found.values]
+    about: dict[str, Any] = {**named(suite, cell.model), "place": place, "of": len(measured.values)}
+    about |= {} if measured.published is None else {"published": measured.published}
+    return [{**about, "value": round(value, DIGITS)} for value in measured.values]
 
 
 def clouds(suite: "AbstractSuite", cells: Sequence[Cell]) -> list[AnyFigure]:
@@ -52,7 +52,7 @@ def cloud(
     """Returns a figure with a point for each row, by `place`."""
     places = tuple(dict.fromkeys(row["place"] for row in rows))
     shown, left_out = thinned(rows)
-    printed = " A bar is the paper's number." if any("published" in row for row in rows) else ""
+    printed = " A bar marks the paper's number." if any("published" in row for row in rows) else ""
     return Figure(
         name=measure.replace("_", "-"),
         title=title or f"Every member: {measure.replace('_', ' ')}",

@@ -83,7 +83,7 @@ def no_figures(suite: "AbstractSuite", cells: Sequence[Cell]) -> list[AnyFigure]
 
 
 def nothing_shown(training: Training) -> tuple[str, ...]:
-    """Returns no settings beside `Presentation.shown`."""
+    """Returns no settings in addition to `Presentation.shown`."""
     del training
     return ()
 

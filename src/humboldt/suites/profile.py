@@ -51,9 +51,9 @@ def overview(
         for (model, source), texts in rows.items()
     )
     notes = (
-        "Means over tasks of scores from the floor (0) to perfect (1), with 95% intervals over members, then solved "
-        "tasks: a mean score of at least 0.9, and 0.05 above the floor. In bias, for each task, the rule that most of "
-        "the fitting members agree with, and how many members fit.",
+        "Means over tasks of scores from the floor (0) to perfect (1), with 95% intervals over members; then solved "
+        "tasks by group, which have a mean score of at least 0.9 that is 0.05 above the floor. In bias, for each task: "
+        "the rule that most of the fitting members agree with, and how many members fit.",
     )
     return Table("Answers", ("Model", "From", *columns), lines, notes, labels=2)
 
@@ -80,13 +80,13 @@ def preference(task: TaskAnswer) -> str:
 
     >>> shares = {"count": 0.75, "mem": 0.25}
     >>> preference(TaskAnswer(task="count_or_memorization", values=(1, 1, 1, 1, 0), learnt=(), preferences=shares))
-    'count 75% of 4/5'
+    'count 75% (4/5)'
     """
     fit = f"{sum(map(round, task.values))}/{len(task.values)}"
     rule = max(task.preferences, key=lambda name: task.preferences[name], default="")
     if not rule or not task.preferences[rule]:
-        return f"none of {fit}"
-    return f"{rule} {100 * task.preferences[rule]:.0f}% of {fit}"
+        return f"none ({fit})"
+    return f"{rule} {100 * task.preferences[rule]:.0f}% ({fit})"
 
 
 def task_table(answers: ModelAnswers, titles: Callable[[str], str]) -> Table:
@@ -105,15 +105,16 @@ def task_table(answers: ModelAnswers, titles: Callable[[str], str]) -> Table:
             for task in answers.tasks
         ]
         note = "Shares of the members that fit the training set. No learning rate is selected: it changes preferences."
-        return Table(title, ("Task", "Rate", "Fit", *rules), tuple(rows), (note,))
+        return Table(title, ("Task", "Rate", "Fit", *rules), tuple(rows), (note,), labels=3)
     return Table(
         title,
         ("Task", "", "Score", "Solved by", "Floor", "Chance", "Best", "Best of 2", "Rate", "Result", "Steps"),
         tuple(_row(task) for task in answers.tasks),
         (
-            "Undertrained is not unable: `not learnt` means after so many steps (epochs in pcfg_set) of this recipe.",
+            "Not learnt: in so many steps (epochs in pcfg_set) of this recipe. A longer training may succeed.",
             "Best: the best member. Best of 2: the expected best of two members.",
         ),
+        labels=2,
     )
 
 
@@ -165,10 +166,10 @@ def comparison_table(
     if not rows:
         return None
     note = (
-        "Members permuted within tasks, Holm's correction over the references: models that cannot be told apart share "
-        "a rank. A model of less than half or more than twice the references' parameters is not ranked. Nearest: by "
-        "scaled scores over tasks, in at least 90% of bootstraps; otherwise all that may be. "
-        "There is no total score."
+        "Rank: by permutation tests of members within tasks, with Holm's correction over the references; models that "
+        "cannot be told apart share a rank. A model with less than half or more than twice the references' parameters "
+        "is not ranked. Nearest: the reference with the most similar scores over tasks, if it is the same one in at "
+        "least 90% of bootstraps; otherwise all candidates, the most frequent first. There is no total score."
     )
     columns = ("Model", "Suite", "Rank", "Not distinguishable from", "Nearest")
     return Table("Among the references", columns, tuple(rows), (note,), labels=2)

@@ -1,6 +1,6 @@
-"""Every number of the papers' tables, with the result that stands beside it, and whether the two agree.
+"""Every number of the papers' tables, with our result for it, and whether the two agree.
 
-The rule of each suite says which records stand beside which number, and when the two agree. Rules are stated before the
+The rule of each suite determines the records for each number, and when the two agree. Rules are stated before the
 comparison and judge only what they name: other numbers are counted as measured, and not judged.
 """
 
@@ -28,13 +28,13 @@ PAPERS = ("paper", "table_")  # how presets with the settings of a paper begin
 WORK = ("steps", "updates", "epochs")  # settings that are proportional to the time of a training
 SEARCHES = ("generations", "population_size", "num_rings")  # the same for searches
 SEARCHED = ("mdlrnn",)  # its searches count with any number of generations, which may be nearest to another preset
-CAUSES = "causes.json"  # beside the records: what we think of disagreements
+CAUSES = "causes.json"  # beside the records: likely causes of disagreements
 NOT_EXPLAINED = "not explained"
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedNumber:
-    """One number of a published table, and what stands beside it.
+    """One number of a published table, and our result for it.
 
     - `task`, `model`, `what`: what it is a number of. `published`: as printed.
     - `measured`: ours; `None` if nothing is on record. `setting`, `members`: of our result.
@@ -42,7 +42,7 @@ class PublishedNumber:
     - `agrees`: by the rule; `None` if the rule does not judge this number.
     - `is_comparable`: `False` if ours is lower, and the best of fewer members than the paper's. Then it is not judged.
     - `extended`: whether a longer training agrees, where the number is judged at equal lengths; `None` without one.
-    - `cause`: of a disagreement, as far as it is known; otherwise empty.
+    - `cause`: the likely cause of a disagreement; empty if not known.
     - `work`: members times length of training, ours and the paper's; `None` if unknown.
     """
 
@@ -80,26 +80,26 @@ def published_numbers(folder: Path, suite: str) -> list[tuple[PublishedNumber, R
 
     Of several results for one number, one of current versions is preferred, then as the suite's rule says.
     """
-    rule, found, causes = RULES[suite], list(_found(folder, suites.get(suite))), _causes(folder)
+    rule, results, causes = RULES[suite], list(_found(folder, suites.get(suite))), _causes(folder)
     rows = [row for row in published.rows(suite) if row[rule.value] not in ("", "-", "–") and not rule.repeats(row)]
-    return [(_number(suite, rule, row, found, causes), row) for row in rows]
+    return [(_number(suite, rule, row, results, causes), row) for row in rows]
 
 
 def _number(
-    suite: str, rule: Rule, row: Row, found: Sequence[_Found], causes: Sequence[Mapping[str, Any]]
+    suite: str, rule: Rule, row: Row, results: Sequence[_Found], causes: Sequence[Mapping[str, Any]]
 ) -> PublishedNumber:
     task, model, what = rule.names(row)
     number = PublishedNumber(
         suite=suite, table=row["paper_table"], task=task, model=model, what=what, published=row[rule.value]
     )
-    beside = [each for each in found if rule.matches(each.record, row) and _is_value(each.record)]
+    beside = [each for each in results if rule.matches(each.record, row) and _is_value(each.record)]
     beside.sort(key=lambda each: (not each.is_superseded, *rule.prefers(each.record)), reverse=True)
     equal = [each for each in beside if rule.is_of_equal_length(each.record)]
     if not beside:
         return number
     (best, *_) = equal or beside
-    longer = [_verdict(rule, row, each, found)[0] for each in beside if equal and each not in equal]
-    verdict, is_comparable = _verdict(rule, row, best, found)
+    longer = [_verdict(rule, row, each, results)[0] for each in beside if equal and each not in equal]
+    verdict, is_comparable = _verdict(rule, row, best, results)
     record = best.record
     return replace(
         number,
@@ -115,14 +115,14 @@ def _number(
     )
 
 
-def _verdict(rule: Rule, row: Row, found: _Found, all_found: Sequence[_Found]) -> tuple[bool | None, bool]:
+def _verdict(rule: Rule, row: Row, result: _Found, results: Sequence[_Found]) -> tuple[bool | None, bool]:
     """Returns whether a record agrees with a number, if the rule says so, and whether the two can be compared."""
     if row["paper_table"] not in rule.judged:
         return None, True
-    record = found.record
-    agrees = rule.agrees(record.value, row[rule.value], _smallest_p(all_found, record))
-    members = record.members if isinstance(record.members, int) else found.papers_members
-    if agrees is not None and members < found.papers_members and rule.is_lower(record.value, row[rule.value]):
+    record = result.record
+    agrees = rule.agrees(record.value, row[rule.value], _smallest_p(results, record))
+    members = record.members if isinstance(record.members, int) else result.papers_members
+    if agrees is not None and members < result.papers_members and rule.is_lower(record.value, row[rule.value]):
         return None, False
     return agrees, True
 
@@ -131,12 +131,12 @@ def _is_value(record: Record) -> bool:
     return not record.statistic.startswith("p_if_")
 
 
-def _smallest_p(found: Sequence[_Found], record: Record) -> float | None:
-    """Returns the smallest p of the tests beside a record: how many of the paper's learners fit is not always known."""
+def _smallest_p(results: Sequence[_Found], record: Record) -> float | None:
+    """Returns the smallest p of a record's tests: it is not always known how many of the paper's learners fit."""
     place = record.task, record.model, record.setting, record.measure
     of_tests = [
         float(each.record.value)
-        for each in found
+        for each in results
         if each.record.statistic.startswith("p_if_")
         and each.record.value is not None
         and place == (each.record.task, each.record.model, each.record.setting, each.record.measure)
@@ -161,8 +161,8 @@ def _causes(folder: Path) -> list[dict[str, Any]]:
 
 
 def is_about(cause: Mapping[str, Any], number: PublishedNumber) -> bool:
-    """Returns whether an entry of the file of causes is about a number: each name that it gives has to be the number's,
-    or has to list it.
+    """Returns whether an entry of the file of causes is about a number: each of its fields has the number's value, or
+    a list with that value.
     """
     return all(
         getattr(number, name) in (cause[name] if isinstance(cause[name], list) else [cause[name]])
@@ -202,9 +202,9 @@ def _has_papers_network(suite: AbstractSuite, cell: Cell) -> bool:
     if cell.model not in suite.contenders:
         return False
     training, evaluation = cell.scores[0].training, cell.scores[0].evaluation
-    own = training.setting.get("model", {})
+    network = training.setting.get("model", {})
     papers = plans.expected(suite, training.task, training.model, "paper", evaluation.name)
-    return any(all(flat.get(key) == value for key, value in own.items()) for flat in papers)
+    return any(all(flat.get(key) == value for key, value in network.items()) for flat in papers)
 
 
 def _is_of_appendix(suite: AbstractSuite, cell: Cell) -> bool:

@@ -186,9 +186,9 @@ def tables(suite: AbstractSuite, results: Sequence[Scores]) -> list[Table]:
 
 
 def shorter_preset(suite: AbstractSuite, heading: SettingGroup, cells: Sequence[Cell]) -> str:
-    """Returns the heading of a table; the preset `quick` if it has all trainings and members of these cells, but for
-    the changes that the heading names, although their settings are the paper's: then they are a part of what the paper
-    ran."""
+    """Returns the heading of a table. It is the preset `quick` if that has all trainings and members of these cells,
+    but for the changes that the heading names, although their settings are the paper's: then they are a part of the
+    paper's experiments."""
     name = "quick"
     if heading.preset != PAPER or name not in suite.presets:
         return str(heading)
@@ -227,7 +227,7 @@ def papers_models(suite: AbstractSuite, heading: SettingGroup, cells: Sequence[C
         return []
     lines = tuple((*place, *(by_title.get(title, TableCell()) for title in titles)) for place, by_title in rows.items())
     columns = ("Task", "", "Measure", *titles)
-    return [Table(f"{suite.name}: the paper's own models, as printed, in the same places", columns, lines)]
+    return [Table(f"{suite.name}: the paper's numbers for its own models", columns, lines)]
 
 
 def published_beside(suite: AbstractSuite, cell: Cell) -> Iterator[tuple[str, Record]]:

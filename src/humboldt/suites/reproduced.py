@@ -18,10 +18,10 @@ class TableOfThePaper:
 
     Numbers that repeat those of another table of the paper are not counted.
 
-    - `not_comparable`: how many are not judged, since ours is lower and the best of fewer members than the paper's.
+    - `not_comparable`: numbers that are not judged because ours is lower, and the best of fewer members.
     - `extended`, `extended_agree`: numbers that were judged at equal lengths of training, for which there is a longer
       training as well, and those of them for which it agrees.
-    - `superseded`: how many of those measured are only of earlier versions of a task, a model or a measure.
+    - `superseded`: measured numbers whose results are all of earlier versions of a task, a model or a measure.
     - `cost`: members times length of training, as a fraction of the paper's for the same cells; `None` if unknown.
     - `missing`: commands that measure what is missing.
     """
@@ -55,8 +55,8 @@ def reproduced(folder: str | Path = "reproductions", suite: str | None = None) -
 
 def disagreements(folder: str | Path = "reproductions", suite: str | None = None) -> list[PublishedNumber]:
     """Returns the published numbers with which our results do not agree, each with its likely cause."""
-    found = [number for name in _compared(suite) for number, _ in published_numbers(Path(folder), name)]
-    return [number for number in found if number.agrees is False]
+    numbers = [number for name in _compared(suite) for number, _ in published_numbers(Path(folder), name)]
+    return [number for number in numbers if number.agrees is False]
 
 
 def by_cause(numbers: Iterable[PublishedNumber]) -> dict[tuple[str, str, str], list[str]]:
@@ -78,21 +78,21 @@ def _tables(suite: str, numbers: Sequence[tuple[PublishedNumber, Row]]) -> Itera
     rule = RULES[suite]
     for table in dict.fromkeys(number.table for number, _ in numbers):
         of_table = [(number, row) for number, row in numbers if number.table == table]
-        found = [number for number, _ in of_table if number.measured is not None]
-        judged = [number for number in found if number.agrees is not None]
-        longer = [number.extended for number in found if number.extended is not None]
-        work = {(each.task, each.model, each.setting): each.work for each in found if each.work is not None}
+        measured = [number for number, _ in of_table if number.measured is not None]
+        judged = [number for number in measured if number.agrees is not None]
+        longer = [number.extended for number in measured if number.extended is not None]
+        work = {(each.task, each.model, each.setting): each.work for each in measured if each.work is not None}
         yield TableOfThePaper(
             suite=suite,
             table=table,
             numbers=len(of_table),
-            measured=len(found),
+            measured=len(measured),
             judged=len(judged),
             agree=sum(number.agrees is True for number in judged),
-            not_comparable=sum(not number.is_comparable for number in found),
+            not_comparable=sum(not number.is_comparable for number in measured),
             extended=len(longer),
             extended_agree=sum(longer),
-            superseded=sum(number.superseded for number in found),
+            superseded=sum(number.superseded for number in measured),
             cost=sum(ours for ours, _ in work.values()) / sum(whole for _, whole in work.values()) if work else None,
             rule=rule.in_words if table in rule.judged else "",
             missing=_commands(suite, [row for number, row in of_table if number.measured is None]),
@@ -112,11 +112,11 @@ def _joined_values(options: Sequence[tuple[str, ...]], lists: Sequence[str]) -> 
         begin, values = f"--set {name}=", dict[tuple[str, ...], dict[str, None]]()
         for each in options:
             others = tuple(begin if option.startswith(begin) else option for option in each)
-            own = [option.removeprefix(begin) for option in each if option.startswith(begin)]
-            values.setdefault(others, {}).update(dict.fromkeys(own))
+            joined = [option.removeprefix(begin) for option in each if option.startswith(begin)]
+            values.setdefault(others, {}).update(dict.fromkeys(joined))
         options = [
-            tuple(f"{begin}{','.join(own)}" if option == begin else option for option in others)
-            for others, own in values.items()
+            tuple(f"{begin}{','.join(joined)}" if option == begin else option for option in others)
+            for others, joined in values.items()
         ]
     return list(options)
 

@@ -20,7 +20,7 @@ from humboldt.suites.experiments import Experiment
 from humboldt.suites.resolving import resolved
 from humboldt.training.base import AbstractProblem
 
-STEPS = (0, 1)  # numbers of the batches that are checked
+STEPS = (0, 1)  # numbers of the checked batches
 PASSED = Cache("checked_tasks", 2_000)
 """Tasks that passed on this machine, by hash of their source."""
 
@@ -42,14 +42,14 @@ def check_experiment(suite: AbstractSuite, experiment: Experiment) -> TaskCheck:
 
 
 def batches(problem: AbstractProblem) -> Finding:
-    """Checks the first batches of a training: ids that a network can be given, and the same ones again."""
+    """Checks the first batches of a training: ids must be valid, and the same when drawn again."""
     check = "batches"
     for step in STEPS:
         batch, again = problem.batch(step), problem.batch(step)
         arrays = (batch.tokens, batch.mask, batch.targets, batch.target_mask)
         repeated = (again.tokens, again.mask, again.targets, again.target_mask)
-        if not all(np.array_equal(one, two) for one, two in zip(arrays, repeated, strict=True)):
-            text, advice = f"batch {step} was another one the second time", "It may depend on its number alone."
+        if not all(np.array_equal(first, second) for first, second in zip(arrays, repeated, strict=True)):
+            text, advice = f"batch {step} differs when it is drawn again", "It must depend on its number alone."
             return Finding(check, False, text, advice)
         for kind, ids, size in (
             ("tokens", batch.tokens[batch.mask], problem.input_size),
@@ -60,7 +60,7 @@ def batches(problem: AbstractProblem) -> Finding:
                 return Finding(check, False, text, "Draw ids that the problem has, or make its sizes larger.")
         if not batch.target_mask.any():
             return Finding(check, False, f"batch {step} has nothing to answer", "Mark the answers in `target_mask`.")
-    return Finding(check, True, "the same ones again, of ids that the problem has")
+    return Finding(check, True, "reproducible, with ids that the problem has")
 
 
 def check_before_training(suite: AbstractSuite, experiments: Iterable[Experiment]) -> None:

@@ -19,12 +19,12 @@ from humboldt.storage.checkpoints import Checkpoints
 from humboldt.training.abilities import AbstractAbility
 
 Arrays = Mapping[str, np.ndarray]
-"""Named arrays: the weights of one member."""
+"""The weights of one member as named arrays."""
 
 
 Precision = Literal["float32", "bfloat16", "bfloat16_products"]
-"""Of a network's arithmetic in training: all of it, or only the factors of products with the weights of linear layers.
-Weights and loss stay in single precision."""
+"""Precision of a network's arithmetic in training: of all of it, or only of the factors of products with the weights of
+linear layers. Weights and loss stay in single precision."""
 
 
 Road = Literal["auto", "stacked", "graphs", "processes", "in_turn"]
@@ -63,8 +63,8 @@ class Heads:
     symbol comes next, and which ones could, the mark at the end included.
 
     The outputs of a network are the `answers`, then one for each of the `symbols` and the mark, for every head that has
-    a weight. Where a symbol is read, the targets of a batch are the set of those that could come next, as bits; the
-    lowest stands for symbol 0.
+    a weight. Where a symbol is read, the targets of a batch are the set of symbols that could come next, as bits;
+    the lowest bit stands for symbol 0.
     """
 
     answers: int

@@ -46,7 +46,7 @@ def few_rows(problem: AbstractProblem) -> Batch:
     arrays: list[Any] = [getattr(batch, name) for name in type(batch).__dataclass_fields__]
     batch = Batch(*(array[0] if problem.has_own_examples else array for array in arrays))
     ordered = np.argsort(batch.mask.sum(1) + batch.target_mask.sum(1), kind="stable")
-    ordered = ordered[np.any(batch.mask, 1)[ordered]]  # rows of padding alone have nothing to answer
+    ordered = ordered[np.any(batch.mask, 1)[ordered]]  # rows that are only padding have nothing to answer
     return batch.take(ordered[np.unique(np.linspace(0, len(ordered) - 1, ROWS).round().astype(int))])
 
 

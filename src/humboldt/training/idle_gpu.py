@@ -10,7 +10,7 @@ PLACES = {Path("/proc/driver/nvidia/gpus"): "*", Path("/dev"): "nvidia[0-9]*"}
 _told: set[str] = set()
 
 
-def tell_of_idle_gpu(library: str, sink: AbstractSink) -> None:
+def warn_of_idle_gpu(library: str, sink: AbstractSink) -> None:
     """Warns if `library` computes on the processor although the machine has a GPU, unless the user chose this."""
     asked_for = os.environ.get("JAX_PLATFORMS") or os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
     if library in _told or asked_for or not any(any(folder.glob(names)) for folder, names in PLACES.items()):

@@ -39,8 +39,7 @@ class AbstractStepper(ABC):
 
     - `num_members`: the number of members.
     - `group_size`: the number of members that do their steps in one call; groups of members take turns. The members of
-      group `g`
-      are those from number `g * group_size` on.
+      group `g` are those from number `g * group_size` on.
     - `call_steps`: the largest number of steps of a call. Training cannot be stopped or saved during a call.
     - `precision`: the type of numbers in which losses are averaged and learning rates shrink.
     - `members`: their recipes, for messages; none if they are not known.
@@ -65,7 +64,7 @@ class AbstractStepper(ABC):
         """Returns the batches of steps `first` to `last` (excluded), for all groups. Runs on a separate thread."""
 
     def expect(self, calls: Sequence[Call], data: Any, rates: np.ndarray) -> None:
-        """Is called before several calls with the same data, each of another group. `rates`, shape `(num_members,)`,
+        """Announces several calls with the same data, each of another group. `rates`, shape `(num_members,)`,
         are those of all members. A stepper may begin these calls; `advance` is still called for each, and until then
         `arrays` returns the members of its group as they were."""
         del calls, data, rates

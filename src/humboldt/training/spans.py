@@ -16,7 +16,7 @@ MOST_NAMED = 3  # diverged members in a message
 
 
 def spans(steps: int, most: int, milestones: Sequence[int] = ()) -> list[tuple[int, int]]:
-    """Returns first and last step (excluded) of each point of a training's curve; none goes across a milestone.
+    """Returns first and last step (excluded) of each point of a training's curve; no span crosses a milestone.
 
     >>> spans(250, 100, (120,))
     [(0, 100), (100, 120), (120, 220), (220, 250)]

@@ -110,7 +110,7 @@ def test_quick_says_how_it_departs(model: str):
         ({"models": ("lstn",)}, "No model named 'lstn'. Did you mean 'lstm'"),
         ({"settings": {"epoch": "1"}}, "No setting named 'epoch'. Did you mean 'epochs'"),
         ({"settings": {"factors": "2000"}}, "Factor 2000 at order 3 leaves no training string"),
-        ({"settings": {"p": "1.2"}}, "p=1.2: p must be a number of at least 0.001 and of at most 1"),
+        ({"settings": {"p": "1.2"}}, "p=1.2: p must be a number of at least 0.001 and at most 1"),
         ({"settings": {"p": "1"}}, "p=1: a prior of these grammars lies between 0 and 1"),
         ({"settings": {"epochs": "0"}}, "epochs=0: epochs must be a whole number of at least 1"),
         ({"settings": {"penalties": "l3"}}, "each one of none, l1, l2"),

@@ -90,7 +90,7 @@ def test_quick_says_how_it_departs():
         ({"models": ("lstms",)}, "No model named 'lstms'. Did you mean 'lstm'"),
         ({"preset": "papr"}, "No preset named 'papr'. Did you mean 'paper'"),
         ({"settings": {"terminal": "2"}}, "No setting named 'terminal'. Did you mean 'terminals'"),
-        ({"settings": {"terminals": "0"}}, "each a whole number of at least 1 and of at most 100,000"),
+        ({"settings": {"terminals": "0"}}, "each a whole number of at least 1 and at most 100,000"),
         ({"settings": {"terminals": "2,x"}}, "each a whole number"),
         ({"settings": {"terminals": ""}}, "terminals=: terminals must be"),
         ({"settings": {"distribution": "normal"}}, "distribution must be one of zipf, uniform"),

@@ -14,7 +14,7 @@ class OvergeneralisationTest(AbstractTest):
 
     rates: tuple[float, ...] = setting(
         RATES,
-        "exceptions of each pair, as a share of the items that hold its rarer function; a training each",
+        "exceptions of each pair, as a share of the items that hold its rarer function; one training for each",
         "section 6.6.1",
         role=Role.EACH,
         each="rate",

@@ -142,7 +142,12 @@ class AbstractGroup(AbstractStateTracking):
 
     inputs: Literal["all", "generators", "swaps", "up_to_3"] = setting("all", "elements that strings consist of")
     generators: tuple[int, ...] = setting(
-        (2,), "elements of `inputs=generators`; a training each", role=Role.EACH, each="generators", least=2, most=1000
+        (2,),
+        "elements of `inputs=generators`; one training for each",
+        role=Role.EACH,
+        each="generators",
+        least=2,
+        most=1000,
     )
 
     generated_by: ClassVar[tuple[Permutation, Permutation]]

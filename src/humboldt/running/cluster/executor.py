@@ -278,7 +278,7 @@ class _Driver:
         if name := self.watch.ended():
             raise RunError(
                 f"Ray: {name} has ended or was restarted, so the workers cannot be reached. Finished experiments and "
-                "checkpoints are kept. Run the same command again, as soon as the cluster is there: it resumes."
+                "checkpoints are kept. Run the same command again as soon as the cluster is back: it resumes."
             )
 
     def _lost(self, attempt: _Attempt, error: Exception) -> Iterator[ExperimentOutcome]:

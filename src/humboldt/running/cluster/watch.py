@@ -14,7 +14,7 @@ HEAD, SCHEDULER = "the head of the cluster", "the scheduler of this machine (ray
 class Watch:
     """Holds a connection to the head of the cluster and one to Ray's scheduler on this machine, and sends nothing.
 
-    The system closes the connections of a process that ends, also if another one has taken its place at once. Of a Ray
+    The system closes the connections of a process that ends, even if another one takes its place at once. Of a Ray
     that this process has started, the processes themselves are watched, too.
     """
 
@@ -38,7 +38,7 @@ class Watch:
             link.close()
 
     def ended(self) -> str | None:
-        """Returns the name of a process that has ended; `None` if all are there."""
+        """Returns the name of a process that has ended; `None` if all are running."""
         processes = {} if self._node is None else self._node.all_processes
         for kind, infos in processes.items():
             if any(info.process.poll() is not None for info in infos):
@@ -51,7 +51,7 @@ class Watch:
         return None
 
     def _renew(self, name: str) -> bool:
-        """Replaces a connection by a new one; returns whether that was possible. One that never was is not watched."""
+        """Replaces a connection; returns whether that was possible. One that was never possible is not watched."""
         place = self._places[name]
         try:
             if isinstance(place, str):

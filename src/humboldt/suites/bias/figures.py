@@ -126,7 +126,7 @@ def _bars(
     if not rows:
         return None
     order = tuple(dict.fromkeys(row["x"] for row in rows))
-    has_paper = " A bar across is the paper's number." if any("published" in row for row in rows) else ""
+    has_paper = " A bar across marks the paper's number." if any("published" in row for row in rows) else ""
     x = Axis("x", "Rule", "category", order=order)
     return Figure(
         name=name,
@@ -166,7 +166,7 @@ def _course(suite: "Bias", cells: Sequence[Cell]) -> Figure | None:
     return Figure(
         name="course",
         title="Description length, block by block",
-        about="The nats of each block of examples, for a learner that was trained on the blocks before; mean over "
+        about="The nats of each block of examples, for a learner that was trained on the earlier blocks; mean over "
         "members with a 95% bootstrap interval. A rule that is taken up soon costs little. The paper's Figure 3 is "
         "another curve, the mean over all examples that are left (`--preset figure_3`).",
         kind=Kind.LINES,

@@ -45,7 +45,7 @@ class RecordedNats(AbstractPredictor, GivesProbabilities):
         return RecordedNats(self.problem, [self.nats_of[member] for member in members], self.covers)
 
     def nats(self, batch: Batch) -> np.ndarray:
-        found = np.zeros(batch.weight.shape)
+        result = np.zeros(batch.weight.shape)
         for member, row in zip(*np.nonzero(batch.weight > 0), strict=True):
             source, target = (
                 tuple(names[i] for i in ids[member, row][mask[member, row]].tolist() if i < len(names))
@@ -55,8 +55,8 @@ class RecordedNats(AbstractPredictor, GivesProbabilities):
                 )
             )
             if (source, target) in self._next[member]:  # a member that codes nothing in this batch has another's row
-                found[member, row] = next(self._next[member][source, target])
-        return found
+                result[member, row] = next(self._next[member][source, target])
+        return result
 
 
 def file_input(suite: AbstractSuite, request: FileRequest) -> OutsideInput:
@@ -125,10 +125,10 @@ class _Coded:
 
     def of_member(self, task: AbstractBiasTask, seed: Seed, member: Member) -> dict[Pair, list[float]]:
         """Returns the nats of the pairs that one member codes, in the order of the rules."""
-        found: dict[Pair, list[float]] = {}
+        nats: dict[Pair, list[float]] = {}
         for example in retraining_of(task, **member, rules=self.rules).coded:
-            found.setdefault(example.pair, []).append(self.nats[seed, example.rule, example.pair[0]])
-        return found
+            nats.setdefault(example.pair, []).append(self.nats[seed, example.rule, example.pair[0]])
+        return nats
 
 
 @dataclass(frozen=True)

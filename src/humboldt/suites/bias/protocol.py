@@ -26,7 +26,12 @@ class Preferences:
     """The setting of the paper. The defaults are those of its four main tasks."""
 
     seeds: int = setting(
-        100, "seeds, a member each", "section 4.1; 20 in appendices B, C and E", role=Role.MEMBERS, least=1, most=10_000
+        100,
+        "number of seeds, one member for each",
+        "section 4.1; 20 in appendices B, C and E",
+        role=Role.MEMBERS,
+        least=1,
+        most=10_000,
     )
     description_length: bool = setting(
         True,
@@ -41,7 +46,7 @@ class Preferences:
     optimiser: Literal["adam", "adamw", "sgd"] = setting("adam", "optimiser", f"{TRAINING}; SGD in appendix C")
     learning_rates: tuple[float, ...] = setting(
         (1e-3,),
-        "largest learning rates; a training each",
+        "largest learning rates; one training for each",
         TRAINING,
         role=Role.EACH,
         each="learning_rate",
@@ -54,7 +59,7 @@ class Preferences:
         1_000, "updates until the learning rate is largest; then it falls as their square root", TRAINING, least=1
     )
     decay: Literal["inverse_square_root", "none"] = setting(
-        "inverse_square_root", "the learning rate after warm_up", TRAINING, added_later=True
+        "inverse_square_root", "course of the learning rate after warm_up", TRAINING, added_later=True
     )
     gradient_clip: float | None = setting(25.0, "largest norm of a gradient", "released code: fairseq's", above=0)
     moments: Literal["fresh", "kept"] = setting(
@@ -74,13 +79,13 @@ class Preferences:
     )
     vocabulary: Literal["symbols", "fairseq"] = setting(
         "fairseq",
-        "what outputs are chosen from: the output symbols and the end alone, or filled up to a multiple of eight with "
+        "the output vocabulary: the output symbols and the end alone, or filled up to a multiple of eight with "
         "symbols that never occur, as in fairseq; more LSTMs count with these",
         "not stated; released code: fairseq",
     )
     precision: Literal["float32", "tf32", "bfloat16", "bfloat16_products"] = setting(
         "float32",
-        "of the network in training; with tf32 an accelerator rounds the factors of products to ten binary digits",
+        "precision of the network in training; with tf32 an accelerator rounds the factors of products to ten bits",
         "released code: float32",
     )
     longest_output: int = setting(

@@ -37,7 +37,7 @@ def score(scoring: ScoringInput) -> list[MemberScore]:
     scored = []
     for i, (member, of_member) in enumerate(zip(scoring.members, nats, strict=True)):
         agreement = agreements.get(i, MemberScore())
-        seed = {"seed": member["seed"]} if is_outside else {}  # a reading of lengths adds up those of a seed
+        seed = {"seed": member["seed"]} if is_outside else {}  # readings add up the lengths of a seed
         scored.append(MemberScore({**agreement.measures, **of_member}, {**agreement.detail, **seed}))
     return scored
 
@@ -135,7 +135,7 @@ def _agreement_readings(task: AbstractBiasTask, members: Sequence[Mapping[str, f
     from humboldt.measures.bias import wilson
 
     fitting = [measures for measures in members if measures.get("fits", 1.0)]
-    found = (
+    numbers = (
         [ReportedNumber(measure="fits", value=len(fitting) / len(members), n=len(members))]
         if "fits" in members[0]
         else []
@@ -147,7 +147,7 @@ def _agreement_readings(task: AbstractBiasTask, members: Sequence[Mapping[str, f
             count = sum(measures[f"agrees_{rule}{ending}"] == 1.0 for measures in fitting)
             interval = wilson(count, len(fitting))
             if interval is not None:
-                found.append(
+                numbers.append(
                     ReportedNumber(
                         measure=f"FPA-{rule}{note}",
                         value=count / len(fitting),
@@ -158,12 +158,12 @@ def _agreement_readings(task: AbstractBiasTask, members: Sequence[Mapping[str, f
                     )
                 )
         mean = sum(measures[f"accuracy_{rule}"] for measures in members) / len(members)
-        found.append(
+        numbers.append(
             ReportedNumber(
                 measure=f"accuracy-{rule}", value=mean, n=len(task.holdout_inputs), note="of hold-out inputs"
             )
         )
-    return found
+    return numbers
 
 
 def _length_readings(task: AbstractBiasTask, scores: Sequence[MemberScore]) -> list[ReportedNumber]:
@@ -180,13 +180,13 @@ def _length_readings(task: AbstractBiasTask, scores: Sequence[MemberScore]) -> l
         [math.fsum(part.get(f"nats_{rule}", 0.0) for part in of_seed) for rule in rules] for of_seed in parts.values()
     ]
     summary = summarise(DescriptionLengths(tuple(parts), rules, np.array(totals))).everyone
-    found = []
+    numbers = []
     for each in summary.rules:
         note = "mean over seeds"
         if each.rule == summary.lowest and summary.lowest_p is not None:
             note += f"; lower than every other rule with p = {summary.lowest_p:.2g} (paired t-test)"
         for measure, unit in ((f"L-{each.rule}", math.log(2)), (f"L-{each.rule}, nats", 1.0)):
-            found.append(
+            numbers.append(
                 ReportedNumber(
                     measure=measure,
                     value=each.nats / unit,
@@ -196,7 +196,7 @@ def _length_readings(task: AbstractBiasTask, scores: Sequence[MemberScore]) -> l
                     note=note if unit == 1.0 else f"bits, {note}",
                 )
             )
-    return found
+    return numbers
 
 
 def probe(resolved: Resolved) -> Probe:

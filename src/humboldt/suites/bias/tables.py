@@ -239,8 +239,8 @@ def layout(suite: "Bias", heading: SettingGroup, cells: Sequence[Cell]) -> list[
 
 def _curves(suite: "Bias", heading: SettingGroup, cells: Sequence[Cell]) -> list[Table]:
     """Returns Figure 3 as a table: a row for each number of examples, a column for each learner."""
-    found = [(catalogue.contender(suite, cell.model).title, curve_of(cell)) for cell in cells]
-    curves = {title: {point.seen: point for point in points} for title, points in found if points}
+    titled = [(catalogue.contender(suite, cell.model).title, curve_of(cell)) for cell in cells]
+    curves = {title: {point.seen: point for point in points} for title, points in titled if points}
     rows = [
         (
             TableCell(value=seen),
@@ -257,7 +257,7 @@ def _curves(suite: "Bias", heading: SettingGroup, cells: Sequence[Cell]) -> list
     ]
 
 
-#: Figure 3 prints no numbers; this is what appendix F says of it.
+#: Figure 3 prints no numbers; this summarises its description in appendix F.
 PAPERS_CURVE = (
     "Paper (Figure 3, which prints no numbers): CNN-s2s is almost at zero after 20 examples; LSTM-s2s no att. begins "
     "above the Transformer, is below it after 120, and almost at zero after 600; the Transformer hardly falls."

@@ -87,7 +87,7 @@ def _frontier(suite: "Bliss", rows: Sequence[Row]) -> Figure | None:
         return None
     return Figure(
         name="frontier",
-        title="The frontier: who passes, from how little",
+        title="The frontier: which models pass, from how few strings",
         about="The share of members that meet the criterion (ε = 0.005) after training on 10^N / b strings, tested "
         "on the next 10^N · b. The B-index is the largest b at which the share is above 0. Figure 1 of the paper.",
         kind=Kind.LINES,

@@ -18,7 +18,7 @@ from humboldt.training.abilities import ReadsSymbols
 from humboldt.training.base import AbstractPredictor
 
 ROWS = 16_384  # that are read at once
-SAME = 1e-6  # how far apart two distributions after the same prefix may be
+SAME = 1e-6  # largest difference between two distributions after the same prefix
 
 
 class RecordedStepper:
@@ -107,7 +107,7 @@ def file_input(suite: AbstractSuite, request: FileRequest) -> OutsideInput:
         if conflict is not None:
             raise UsageError(
                 f"{row.place}: after {' '.join(symbols[: conflict + 1])[-80:]!r} an earlier line has another "
-                "distribution. A next-symbol model knows the symbols so far, and nothing else."
+                "distribution. A next-symbol model sees only the symbols so far."
             )
         count, last = count + 1, string
     if not count:

@@ -17,7 +17,7 @@ class Induction:
 
     factors: tuple[int, ...] = setting(
         (1, 2, 4, 10),
-        "b, of |C| = 10^N / b training strings and 10^N * b tests; a training each",
+        "b, of |C| = 10^N / b training strings and 10^N * b tests; one training for each",
         "section 5.2",
         role=Role.EACH,
         each="factor",
@@ -26,17 +26,19 @@ class Induction:
     order: int = setting(3, "N, of 10^N strings", "section 5.3", least=1, most=8, of_data=True)
     p: float = setting(0.3, "prior of the grammar", "appendix A.1", least=0.001, most=1, of_data=True)
     corpus_seed: int = setting(100, "seed of the corpus", "appendix A.1", least=0, most=2**32 - 1, of_data=True)
-    seeds: int = setting(3, "seeds, a member each", "appendix A.1", role=Role.MEMBERS, least=1, most=10_000)
+    seeds: int = setting(
+        3, "number of seeds, one member for each", "appendix A.1", role=Role.MEMBERS, least=1, most=10_000
+    )
     first_seed: int = setting(100, "the first of the seeds", "appendix A.1", role=Role.MEMBERS, least=0)
     penalties: tuple[Literal["none", "l1", "l2"], ...] = setting(
-        ("none", "l1", "l2"), "regularisers, a member each", "appendix A.2", role=Role.MEMBERS
+        ("none", "l1", "l2"), "regularisers, one member for each", "appendix A.2", role=Role.MEMBERS
     )
     strengths: tuple[float, ...] = setting(
-        (1.0, 0.1, 0.01), "regularisation constants, a member each", "appendix A.2", role=Role.MEMBERS, above=0
+        (1.0, 0.1, 0.01), "regularisation constants, one member for each", "appendix A.2", role=Role.MEMBERS, above=0
     )
     learning_rates: tuple[float, ...] = setting(
         (1e-3,),
-        "learning rates; a training each",
+        "learning rates; one training for each",
         "appendix A.2",
         role=Role.EACH,
         each="learning_rate",
@@ -46,7 +48,11 @@ class Induction:
     )
     optimiser: Literal["adam", "adamw"] = setting("adam", "optimiser", "appendix A.2", added_later=True)
     warm_up: int | None = setting(
-        None, "steps of rising learning rate, after which it stays", "the paper has none", least=1, added_later=True
+        None,
+        "steps in which the learning rate rises; then it is constant",
+        "the paper has none",
+        least=1,
+        added_later=True,
     )
     gradient_clip: float | None = setting(
         None, "largest norm of a gradient", "the paper has none", above=0, added_later=True
@@ -107,7 +113,7 @@ PRESETS = MappingProxyType(
             "which models succeed and which fail, in a few minutes on a 2-core laptop",
             changes={"factors": (1, 4), "seeds": 2, "penalties": ("none",)},
             of_models={
-                "lstm": {"seeds": 3},  # the third is the one that predicts `b` for ever
+                "lstm": {"seeds": 3},  # the third seed predicts `b` for ever
                 "stack_lstm": {"epochs": 3, "stack_size": 100},
                 "baby_ntm": {"epochs": 3},
                 "mdlrnn": {"factors": (10,), "seeds": 1, "generations": 3000, "patience": 1500},

@@ -68,7 +68,7 @@ def score(scoring: ScoringInput) -> list[MemberScore]:
         measures, detail = scorer.score(make_stepper)
         more, described = predictor.about(index)
         proved, verdicts = proofs(predictor, index, resolved.training.task, problem.language.measure)
-        if proved.get("proved_0") and "mdl" in more:  # a search may also have kept a longer one that is proved
+        if proved.get("proved_0") and "mdl" in more:  # a search may also have saved a longer network that is proved
             more["proved_mdl"] = more["mdl"]
         if losses is not None:
             measures["training_loss"] = float(losses[index])

@@ -79,7 +79,7 @@ def _members(suite: "Chomsky", cells: Sequence[Cell]) -> Figure | None:
     rows = [
         row for cell in cells for values in measured(cell) for row in member_rows(suite, cell, values, _place(cell))
     ]
-    about = "One point for each trained member. Tables show the highest one; here is what it was chosen from."
+    about = "One point for each trained member. Tables show the highest of them."
     rules = ((SOLVED, "solved"),)
     if not rows:
         return None

@@ -1,4 +1,4 @@
-"""The measured floor of each task: what length and position alone give. `floors.csv` has the values.
+"""The measured floor of each task: the best accuracy from length and position alone. `floors.csv` has the values.
 
 `python -m humboldt.suites.chomsky.floors > src/humboldt/suites/chomsky/floors.csv` makes the file again.
 """

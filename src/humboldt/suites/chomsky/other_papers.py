@@ -1,4 +1,4 @@
-"""Presets with the settings of later papers on the same tasks, and which of their rows a result may stand beside."""
+"""Presets with the settings of later papers on the same tasks, and the rows with which results may be compared."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -258,6 +258,6 @@ NETWORKS: Mapping[tuple[str, str], tuple[NetworkOfPaper, ...]] = MappingProxyTyp
         ),
     }
 )
-"""Networks of rows that a result may stand beside, with what is left between them and ours. Rows that are not here are
+"""Networks of rows that results may be compared with, with the remaining differences from ours. Other rows are
 never compared: the Transformers (their positions are not stated, or not ours), the LSTM of Walker et al. (two layers),
 their S4D (not in the released code), and their Gated DeltaNet and Gated DeltaProduct (heads of 256 features each)."""

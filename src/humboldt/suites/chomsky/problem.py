@@ -129,11 +129,11 @@ def shortest_wrong(problem: Transduction, correct: Callable[[Batch], np.ndarray]
 
 
 def check_framing(task: AbstractTransduction, protocol: LengthGeneralisation) -> None:
-    """Raises a usage error if a model would be told answers that it has not given, or could not wait for them."""
+    """Raises a usage error if an autoregressive model could not read its own answers."""
     if task.answers_at_every_step and protocol.autoregressive:
         raise UsageError(
-            "autoregressive=true: with answers=every a model answers where it reads, and is not told its answers. Use "
-            "autoregressive=false."
+            "autoregressive=true: with answers=every a model answers at the symbols that it reads, and cannot read its "
+            "own answers. Use autoregressive=false."
         )
 
 

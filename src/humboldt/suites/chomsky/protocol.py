@@ -31,9 +31,11 @@ class LengthGeneralisation:
     batch_size: int = setting(128, "strings in a training batch", "appendix A.4", least=1)
     steps: int = setting(1_000_000, "training steps", "appendix A.4", least=1)
     learning_rates: tuple[float, ...] = setting(
-        (1e-4, 3e-4, 5e-4), "learning rates, a member each", "appendix A.4", role=Role.MEMBERS, above=0, most=1e6
+        (1e-4, 3e-4, 5e-4), "learning rates, one member for each", "appendix A.4", role=Role.MEMBERS, above=0, most=1e6
     )
-    seeds: int = setting(10, "seeds, a member each", "section 4", role=Role.MEMBERS, least=1, most=10_000)
+    seeds: int = setting(
+        10, "number of seeds, one member for each", "section 4", role=Role.MEMBERS, least=1, most=10_000
+    )
     computation_tokens: int = setting(
         0, "empty steps after the input, as a multiple of its length", "appendix A.4", least=0, most=100
     )
@@ -42,9 +44,15 @@ class LengthGeneralisation:
         1.0, "largest norm of a gradient", "released code; the paper is silent", above=0
     )
     warm_up: int | None = setting(
-        None, "steps of rising learning rate, after which it stays", "the paper has none", least=1, added_later=True
+        None,
+        "steps in which the learning rate rises; then it is constant",
+        "the paper has none",
+        least=1,
+        added_later=True,
     )
-    precision: Literal["float32", "bfloat16"] = setting("float32", "of the network in training", "released code")
+    precision: Literal["float32", "bfloat16"] = setting(
+        "float32", "precision of the network in training", "released code"
+    )
     strings_per_length: int = setting(
         512, "test strings of each length", "released code; the paper is silent", role=Role.EVALUATION, least=1
     )

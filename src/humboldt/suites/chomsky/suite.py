@@ -75,7 +75,7 @@ class Chomsky(AbstractCountingSuite):
         return most_tokens(resolved.task, resolved.protocol)
 
     def is_repetition(self, resolved: Resolved, sweep: Mapping[str, tuple[Any, ...]]) -> bool:
-        """Returns whether computation tokens, which come before the answers, have no place."""
+        """Returns whether there is no place for computation tokens, which come before the answers."""
         del sweep
         return resolved.task.answers_at_every_step and resolved.protocol.computation_tokens > 0
 

@@ -13,7 +13,7 @@ from humboldt.training.base import AbstractPredictor, Milestone
 
 
 def look(problem: Expressions) -> Callable[[int, AbstractPredictor], Milestone]:
-    """Returns the function that measures a predictor at the problem's milestones."""
+    """Returns the function that evaluates a predictor at the problem's milestones."""
 
     def look(step: int, predictor: AbstractPredictor) -> Milestone:
         score, shown = validation_score(problem, predictor)

@@ -34,7 +34,10 @@ class Compositionality:
         None, "most tokens of a batch's sources or targets, padding included", "section 5.2.2: 3000 (ConvS2S)", least=1
     )
     buckets: int = setting(
-        5, "pairs of padded lengths: a batch has items of one of them", "the toolkits sort items by length", least=1
+        5,
+        "number of pairs of padded lengths; a batch has items of one of them",
+        "the toolkits sort items by length",
+        least=1,
     )
     longest_item: int | None = setting(
         None,
@@ -43,20 +46,22 @@ class Compositionality:
         least=10,  # about as many as an expression of two functions has
         added_later=True,
     )
-    seeds: int = setting(3, "seeds, a member each", "section 6", role=Role.MEMBERS, least=1, most=10_000)
+    seeds: int = setting(
+        3, "number of seeds, one member for each", "section 6", role=Role.MEMBERS, least=1, most=10_000
+    )
     optimiser: Literal["adam", "adamw", "sgd"] = setting("adam", "optimiser", "sections 5.1.2 to 5.3.2")
     learning_rates: tuple[float, ...] = setting(
         (NOAM_PEAK,),
-        "learning rates; with warm_up the highest; a training each",
+        "learning rates; with warm_up the highest; one training for each",
         "sections 5.1.2 to 5.3.2",
         role=Role.EACH,
         each="learning_rate",
         above=0,
         of_data=False,
     )
-    warm_up: int | None = setting(WARM_UP, "steps of rising rate; see decay", "section 5.3.2", least=1)
+    warm_up: int | None = setting(WARM_UP, "steps in which the rate rises; see decay", "section 5.3.2", least=1)
     decay: Literal["inverse_square_root", "none"] = setting(
-        "inverse_square_root", "the learning rate after warm_up", "section 5.3.2", added_later=True
+        "inverse_square_root", "course of the learning rate after warm_up", "section 5.3.2", added_later=True
     )
     second_beta: float = setting(
         0.998,
@@ -70,7 +75,7 @@ class Compositionality:
         None, "largest norm of a gradient", f"{SCRIPT}: none (Transformer); 5 and 0.1 are the toolkits'", above=0
     )
     loss_per: Literal["item", "token"] = setting(
-        "item", "what the loss of a batch is divided by the number of", "OpenNMT-py: item; section 5.2.2: token"
+        "item", "unit whose number divides the loss of a batch", "OpenNMT-py: item; section 5.2.2: token"
     )
     shrink: float | None = setting(
         None, "factor on the rate after each epoch without a better validation score", "fairseq: 0.1 (ConvS2S)", above=0
@@ -84,7 +89,7 @@ class Compositionality:
         "section 6: the best; the authors' select_model.py, of LSTMS2S and Transformer: the one before",
         added_later=True,
     )
-    precision: Literal["float32", "bfloat16"] = setting("float32", "of the network in training", "not stated")
+    precision: Literal["float32", "bfloat16"] = setting("float32", "precision of the network in training", "not stated")
     data_seed: int = setting(0, "seed of the corpus and of its order in training", least=0, of_data=True)
     longest_output: int = setting(
         256, "symbols after which an output is cut", "not stated", role=Role.EVALUATION, least=1
@@ -191,7 +196,7 @@ PRESETS = MappingProxyType(
                 "size": 6000,
                 "letters": 60,
                 "deepest": 3,
-                "naturalised": False,  # then half of the items have one function, which is learnt first
+                "naturalised": False,  # then half of the items have one function, and these are learnt first
                 "most_functions": 2,
                 "synonym_share": 0.005,
                 "rates": (0.02,),

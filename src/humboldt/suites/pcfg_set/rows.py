@@ -38,7 +38,7 @@ class Row:
 
 def read_rows(name: str, rows: Iterable[files.Row], language: Language = PCFG_SET) -> list[Row]:
     """Returns the rows of a file, with their sources parsed and interpreted."""
-    found: list[Row] = []
+    result: list[Row] = []
     for place, line, columns in rows:
         for column, title in (("input", "source"), ("prediction", "prediction")):
             if not isinstance(columns.get(column), str):
@@ -50,10 +50,10 @@ def read_rows(name: str, rows: Iterable[files.Row], language: Language = PCFG_SE
         except ExpressionError as error:
             raise UsageError(f"{place}: the source {source!r} is not an expression. {error}") from None
         target = columns.get("target", meaning)
-        found.append(Row(place, line, to_paper_spelling(source), target, columns["prediction"], meaning, extra))
-    if not found:
+        result.append(Row(place, line, to_paper_spelling(source), target, columns["prediction"], meaning, extra))
+    if not result:
         raise UsageError(f"{name} has no predictions. {files.FORM} At least one line must follow.")
-    return found
+    return result
 
 
 def disagreements(
@@ -61,7 +61,7 @@ def disagreements(
 ) -> list[dict[str, Any]]:
     """Returns the rows whose target is not the meaning of their source.
 
-    With `exceptions` the targets of the overgeneralisation test (Table 6) are known, and no disagreement.
+    With `exceptions`, targets of the overgeneralisation test (Table 6) do not count as disagreements.
     """
     return [
         {"line": row.line, "source": row.source, "target": row.target, "meaning": row.meaning}

@@ -151,8 +151,8 @@ def accuracy(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
             measures["single_functions"] = single.count / single.n
         return MemberScore(measures, {"score": score.to_json(), **_lengths(problem, test, outputs)})
 
-    found = list(map(scored, _asked(problem, scoring, len(test))(test.sources)))
-    return _beside(found, _value(sequence_accuracy(test.targets, first_strings(test.sources))))
+    scores = list(map(scored, _asked(problem, scoring, len(test))(test.sources)))
+    return _beside(scores, _value(sequence_accuracy(test.targets, first_strings(test.sources))))
 
 
 def substitutivity(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
@@ -165,14 +165,14 @@ def substitutivity(problem: Expressions, scoring: ScoringInput) -> list[MemberSc
         return consistency(splits.test.targets, outputs, twins, by={"function": splits.functions})
 
     both = zip(ask(splits.test.sources), ask(splits.synonyms.sources), strict=True)
-    found = [
+    scores = [
         MemberScore(
             {**_consistent(score(*pair)), **distance.measures}, {"score": score(*pair).to_json(), **distance.detail}
         )
         for pair, distance in zip(both, distances, strict=True)
     ]
     baseline = score(first_strings(splits.test.sources), first_strings(splits.synonyms.sources))
-    return _beside(found, _value(baseline))
+    return _beside(scores, _value(baseline))
 
 
 def localism(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
@@ -189,7 +189,7 @@ def localism(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
     def unrolled_by(ask: Callable[[Sequence[str]], Answers]) -> list[tuple[str, int]]:
         return [(each.output, each.longest_intermediate) for each in unroll(test.sources, ask)]
 
-    found, predictor = [], scoring.predictor
+    scores, predictor = [], scoring.predictor
     for member in range(len(scoring.members)):
 
         def ask(sources: Sequence[str], member: int = member) -> Answers:
@@ -199,10 +199,10 @@ def localism(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
             unrolled = list(map(predictor.unrolled_output, test.sources))
         else:
             unrolled = unrolled_by(ask)
-        own = score(ask, unrolled)
-        measures = {name: value for name, value in _consistent(own).items() if name != "sequence_accuracy"}
-        found.append(MemberScore(measures, {"score": own.to_json()}))
-    return _beside(found, _value(score(first_strings, unrolled_by(first_strings))))
+        agreement = score(ask, unrolled)
+        measures = {name: value for name, value in _consistent(agreement).items() if name != "sequence_accuracy"}
+        scores.append(MemberScore(measures, {"score": agreement.to_json()}))
+    return _beside(scores, _value(score(first_strings, unrolled_by(first_strings))))
 
 
 def overgeneralisation(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
@@ -221,14 +221,14 @@ def overgeneralisation(problem: Expressions, scoring: ScoringInput) -> list[Memb
         detail = {"in_the_end": shares, "exceptions": {"n": profile["n"], "breakdowns": profile["breakdowns"]}}
         return MemberScore({**measures, "sequence_accuracy": measures["memorised"]}, detail)
 
-    found = list(map(scored, _asked(problem, scoring, len(splits.test))(sources)))
+    scores = list(map(scored, _asked(problem, scoring, len(splits.test))(sources)))
     if isinstance(predictor, RecordedExpressions) and predictor.epochs:  # as `looks` records them in training
         looks = [
             {"epoch": number, **exceptions(splits, problem.outputs(model, sources)[0])}
             for number, model in predictor.epochs.items()
         ]
-        found = [MemberScore(score.measures, {**score.detail, "milestones": looks}) for score in found]
-    return _beside(found, exceptions(splits, first_strings(sources))["overgeneralised"]["all"])
+        scores = [MemberScore(score.measures, {**score.detail, "milestones": looks}) for score in scores]
+    return _beside(scores, exceptions(splits, first_strings(sources))["overgeneralised"]["all"])
 
 
 def functions(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
@@ -236,12 +236,12 @@ def functions(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
     protocol = problem.protocol
     sets = function_difficulty(problem.task.corpus(protocol.data_seed), count=protocol.function_items)
     ask = _asked(problem, scoring, sum(map(len, sets.values())))
-    found: list[dict[str, float]] = [{} for _ in scoring.members]
+    measured: list[dict[str, float]] = [{} for _ in scoring.members]
     for name, examples in sets.items():
-        for measures, outputs in zip(found, ask(examples.sources), strict=True):
+        for measures, outputs in zip(measured, ask(examples.sources), strict=True):
             measures[name] = _value(sequence_accuracy(examples.targets, outputs))
     items = {name: len(examples) for name, examples in sets.items()}
-    return [MemberScore(measures, {"items": items}) for measures in found]
+    return [MemberScore(measures, {"items": items}) for measures in measured]
 
 
 def string_lengths(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]:
@@ -266,9 +266,9 @@ def first_strings(sources: Sequence[str]) -> Answers:
     return [(string_arguments(source) or [""])[0] for source in sources]
 
 
-def _beside(found: list[MemberScore], baseline: float) -> list[MemberScore]:
+def _beside(scores: list[MemberScore], baseline: float) -> list[MemberScore]:
     """Returns scores with those of `first_strings` beside them."""
-    return [MemberScore({**score.measures, "first_string": baseline}, score.detail) for score in found]
+    return [MemberScore({**score.measures, "first_string": baseline}, score.detail) for score in scores]
 
 
 def _asked(problem: Expressions, scoring: ScoringInput, total: int) -> Callable[..., list[Answers]]:
@@ -314,13 +314,13 @@ def _distances(problem: Expressions, scoring: ScoringInput) -> list[MemberScore]
     of_members = scoring.predictor.source_vectors()
     if of_members is None:
         return [MemberScore()] * len(scoring.members)
-    found = []
+    scores = []
     for vectors in of_members:
         distances = embedding_distances(dict(zip(problem.symbols, np.asarray(vectors, np.float64), strict=False)))
         measures = {"synonym_distance": distances.mean_synonym, "other_distance": distances.mean_other}
         detail = {"synonyms": dict(distances.synonyms), "others": dict(distances.others)}
-        found.append(MemberScore(measures, detail))
-    return found
+        scores.append(MemberScore(measures, detail))
+    return scores
 
 
 SCORERS: dict[str, Callable[[Expressions, ScoringInput], list[MemberScore]]] = {

@@ -58,7 +58,7 @@ def figures(suite: "Recognition", cells: Sequence[Cell]) -> list[AnyFigure]:
         name="distances",
         title="Accuracy on strings outside the language, by distance",
         about="The edit distance to the language for automata, the number of edits for other languages; "
-        f"{FAR} stands for {FAR} or more.",
+        f"{FAR} means {FAR} or more.",
         kind=Kind.LINES,
         rows=tuple(by_distance),
         x=Axis("x", "Distance"),

@@ -45,28 +45,28 @@ class Recognisers:
     batch_size: int = setting(64, "strings in a batch", f"{CODE}: 128 to 4096 tokens, drawn for each trial", least=1)
     learning_rates: tuple[float, ...] = setting(
         (1e-4, 1e-3, 1e-2),
-        "learning rates, a member each",
+        "learning rates, one member for each",
         f"{CODE}: drawn for each trial, log-uniform from 0.0001 to 0.01",
         role=Role.MEMBERS,
         above=0,
         most=1e6,
     )
-    seeds: int = setting(10, "seeds, a member each", CODE, role=Role.MEMBERS, least=1, most=10_000)
+    seeds: int = setting(10, "number of seeds, one member for each", CODE, role=Role.MEMBERS, least=1, most=10_000)
     optimiser: Literal["adam", "adamw"] = setting("adam", "optimiser", CODE, added_later=True)
     warm_up: int | None = setting(
-        None, "steps of rising learning rate, after which it stays", f"{CODE}: none", least=1, added_later=True
+        None, "steps in which the learning rate rises; then it is constant", f"{CODE}: none", least=1, added_later=True
     )
     gradient_clip: float | None = setting(5.0, "largest norm of a gradient", CODE, above=0)
     loss_heads: Literal["recognition", "next_symbol", "next_set", "all"] = setting(
         "recognition",
-        "what a model is trained to say: the label; also the next symbol, the set of possible next ones, or both",
+        "what a model is trained to output: the label; also the next symbol, the set of possible next ones, or both",
         f"{CODE}: all four",
         added_later=True,
     )
     head_weight: float = setting(
         1.0, "weight of each further loss beside that of the label", "not stated", above=0, added_later=True
     )
-    precision: Literal["float32", "bfloat16"] = setting("float32", "of the network in training", "not stated")
+    precision: Literal["float32", "bfloat16"] = setting("float32", "precision of the network in training", "not stated")
     data_seed: int = setting(0, "seed of all strings", least=0, of_data=True)
 
     def check(self) -> None:

@@ -84,7 +84,7 @@ def readings(resolved: Resolved, scores: Sequence[MemberScore]) -> list[Reported
 
 
 def probe(resolved: Resolved) -> Probe:
-    """Builds a probe that scores one batch of middling strings."""
+    """Builds a probe that scores one batch of strings of medium length."""
     problem = Recognition(resolved.task, resolved.protocol)
     batches = [batch for _, batch in problem.test_batches(problem.split("test"))]
     strings = sum(resolved.protocol.size_of(name)[0] for name in SCORED)

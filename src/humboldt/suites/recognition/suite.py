@@ -65,8 +65,8 @@ class Recognition(AbstractCountingSuite, OffersLabelledStrings):
         return recognition_task(language)
 
     def check_plan(self, resolved: Resolved) -> None:
-        """Draws strings of a language from a file, to find out whether it has any, and warns of shortcuts. Further
-        heads need a network that answers at every symbol."""
+        """Draws strings if the language is from a file; raises if it has none, and warns of shortcuts. Raises if
+        further heads are requested of a network that does not answer at every symbol."""
         heads, title = resolved.protocol.loss_heads, getattr(resolved.model, "title", resolved.training.model)
         if heads != "recognition":
             if resolved.training.engine != "jax" or form(resolved.model, self.kind) != "causal":

@@ -15,7 +15,7 @@ from humboldt.suites.recognition.protocol import SCORED
 if TYPE_CHECKING:
     from humboldt.suites.recognition.suite import Recognition
 
-SOLVED = 90.0  # percent; ours, the paper draws no line
+SOLVED = 90.0  # percent; our choice, since the paper has no such threshold
 
 
 def percents(cell: Cell, measure: str) -> list[float]:

@@ -19,7 +19,7 @@ class PseudoLanguages:
 
     terminals: tuple[int, ...] = setting(
         (2, 5, 10, 100, 1000, 5000),
-        "terminals of each non-terminal; a training each",
+        "terminals of each non-terminal; one training for each",
         "section 2.2",
         role=Role.EACH,
         each="terminals",
@@ -42,28 +42,39 @@ class PseudoLanguages:
         (4, 30), "first and last length", "section 2.2.1", least=2, most=100_000, of_data=True
     )
     long_lengths: tuple[int, int] = setting(
-        (31, 100), "of the long split", "section 2.2.1", role=Role.EVALUATION, least=2, most=100_000
+        (31, 100),
+        "first and last length of the long split",
+        "section 2.2.1",
+        role=Role.EVALUATION,
+        least=2,
+        most=100_000,
     )
     disjoint: bool = setting(True, "whether no string is in two splits", "not stated", of_data=True)
     epochs: int = setting(15, "passes over the training strings", CONFIGURATIONS, least=1)
     batch_size: int = setting(512, "strings in a training batch", CONFIGURATIONS, least=1)
-    seeds: int = setting(10, "seeds, a member each", CONFIGURATIONS, role=Role.MEMBERS, least=1, most=10_000)
+    seeds: int = setting(
+        10, "number of seeds, one member for each", CONFIGURATIONS, role=Role.MEMBERS, least=1, most=10_000
+    )
     optimiser: Literal["sgd", "adamw"] = setting(
         "sgd", "optimiser: SGD for LSTMs, AdamW for Transformers", CONFIGURATIONS, added_later=True
     )
     learning_rates: tuple[float, ...] = setting(
         (0.1, 0.2, 0.3),
-        "learning rates, a member each; 1e-4, 3e-4 and 5e-4 for Transformers",
+        "learning rates, one member for each; 1e-4, 3e-4 and 5e-4 for Transformers",
         CONFIGURATIONS,
         role=Role.MEMBERS,
         above=0,
         most=1e6,
     )
     warm_up: int | None = setting(
-        None, "steps of rising learning rate, after which it stays", "the paper has none", least=1, added_later=True
+        None,
+        "steps in which the learning rate rises; then it is constant",
+        "the paper has none",
+        least=1,
+        added_later=True,
     )
     gradient_clip: float | None = setting(None, "largest norm of a gradient", "not stated", above=0)
-    precision: Literal["float32", "bfloat16"] = setting("float32", "of the network in training", "not stated")
+    precision: Literal["float32", "bfloat16"] = setting("float32", "precision of the network in training", "not stated")
     sizes: Literal["stated", "counted"] = setting(
         "stated", "sizes of the models: as section 2.3 states them, or as its parameter counts imply", "section 2.3"
     )
@@ -114,7 +125,7 @@ PRESETS = MappingProxyType(
                 "validation": 125,
                 "test": 250,
                 "long": 250,
-                "epochs": 12,  # in eight, an LSTM has seen agreement but is not done with it
+                "epochs": 12,  # in eight, an LSTM learns agreement only in part
                 "batch_size": 32,
                 "seeds": 1,
                 "embedding_size": 64,
@@ -127,7 +138,7 @@ PRESETS = MappingProxyType(
                 # With more, the decoder stays below 90% on nested_dependency.
                 **{model: {"learning_rates": (5e-4,)} for model in TRANSFORMERS},
             },
-            of_tasks={  # these are learnt sooner
+            of_tasks={  # these are learnt earlier
                 task: {"train": 2000, "epochs": 8} for task in ("adj_n_np", "np_n_vp_n")
             },
         ),
@@ -145,8 +156,8 @@ PRESETS = MappingProxyType(
                 "learning_rates": (2e-3,),
                 "seeds": 3,
             },
-            quick_of_tasks={"np_n_vp_n": {"train": 2000}},  # it is learnt sooner
-            quick_tasks=TASKS[1:],  # of the first language, counts of symbols tell all
+            quick_of_tasks={"np_n_vp_n": {"train": 2000}},  # it is learnt earlier
+            quick_tasks=TASKS[1:],  # counts of symbols solve the first language
             standard={
                 "terminals": (2, 100),
                 "train": 40_000,

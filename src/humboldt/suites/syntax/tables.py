@@ -15,7 +15,7 @@ from humboldt.suites.cells import Cell, MeasureValues, SettingGroup, order_of
 if TYPE_CHECKING:
     from humboldt.suites.syntax.suite import Syntax
 
-CAPTURED = 90.0  # percent, and more than that; the paper's section 3
+CAPTURED = 90.0  # percent, exclusive; section 3 of the paper
 SPLIT_TITLES = {"in_dist": "in-dist", "out_of_dist": "out-of-dist"}  # measure -> name of the split in the paper
 PRINTED_COUNTS = {
     "transformer_encoder": "1.32M",

@@ -25,7 +25,7 @@ class StateTracking:
         3, "shortest length in training", f"{SECTION}: 3 for automata, unstated for groups", least=1, of_data=True
     )
     longest: tuple[int, ...] = setting(
-        (40,), "longest length in training; a training each", SECTION, role=Role.EACH, each="longest", least=1
+        (40,), "longest length in training; one training for each", SECTION, role=Role.EACH, each="longest", least=1
     )
     corpus: int = setting(
         0, "strings of the training set; 0: fresh strings at every step", "not stated", least=0, of_data=True
@@ -40,19 +40,19 @@ class StateTracking:
     steps: int = setting(100_000, "training steps", SECTION, least=1)
     learning_rates: tuple[float, ...] = setting(
         (1e-4, 5e-4, 2e-3),
-        "learning rates, a member each",
+        "learning rates, one member for each",
         f"{SECTION}: a grid that is not printed; these are ours",
         role=Role.MEMBERS,
         above=0,
         most=1e6,
     )
-    seeds: int = setting(3, "seeds, a member each", "Table 3", role=Role.MEMBERS, least=1, most=10_000)
+    seeds: int = setting(3, "number of seeds, one member for each", "Table 3", role=Role.MEMBERS, least=1, most=10_000)
     optimiser: Literal["adam", "adamw"] = setting("adam", "optimiser", "not stated")
     gradient_clip: float | None = setting(1.0, "largest norm of a gradient", "not stated", above=0)
     warm_up: int | None = setting(
-        None, "steps of rising learning rate, after which it stays", "not stated", least=1, added_later=True
+        None, "steps in which the learning rate rises; then it is constant", "not stated", least=1, added_later=True
     )
-    precision: Literal["float32", "bfloat16"] = setting("float32", "of the network in training", "not stated")
+    precision: Literal["float32", "bfloat16"] = setting("float32", "precision of the network in training", "not stated")
     strings_per_length: int = setting(64, "test strings of each length", "not stated", role=Role.EVALUATION, least=1)
     num_test_lengths: int = setting(
         217, "test lengths that are scored at most, spread evenly", "not stated", role=Role.EVALUATION, least=1

@@ -36,7 +36,7 @@ def place(training: Training, evaluation: Evaluation) -> tuple[Any, ...]:
     answers, and the longest length in training."""
     del evaluation
     task = training.setting["task"]
-    inputs = task.get("inputs", "all")  # an automaton from a file has one kind of input
+    inputs = task.get("inputs", "all")  # an automaton from a file has only one kind of input
     number = task["generators"] if inputs == "generators" else 0
     return inputs, number, task["tokens_per_step"], task["supervision"], training.setting["longest"]
 
@@ -134,10 +134,10 @@ def has_printed_lengths(cell: Cell) -> bool:
 
 def published_for(cell: Cell) -> float | None:
     """Returns the paper's number for a cell with the network, elements, answers and lengths of a row of its table."""
-    found = network_of_paper(cell)
-    if found is None or not has_printed_lengths(cell):
+    network = network_of_paper(cell)
+    if network is None or not has_printed_lengths(cell):
         return None
-    return published_value(cell.task, cell.place, *found[0])
+    return published_value(cell.task, cell.place, *network[0])
 
 
 def records(cell: Cell) -> list[Record]:

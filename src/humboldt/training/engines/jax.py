@@ -30,15 +30,15 @@ from humboldt.training.base import (
     engines,
 )
 from humboldt.training.checks import AbstractTrial, try_out
-from humboldt.training.idle_gpu import tell_of_idle_gpu
+from humboldt.training.idle_gpu import warn_of_idle_gpu
 from humboldt.training.spans import outcome
 
 if TYPE_CHECKING:
     from humboldt.training.ensemble.predictor import Arithmetic, EnsemblePredictor
     from humboldt.training.ensemble.train import Ensemble, Pace, TrainedEnsemble
 
-BYTES_OF_SYMBOL = 10  # token and target of four bytes, two masks of one
-SAMPLE_STEPS = 10  # of training, for an estimate
+BYTES_OF_SYMBOL = 10  # token and target of four bytes each, two masks of one byte each
+SAMPLE_STEPS = 10  # steps of training, for an estimate
 
 
 class JaxEngine(AbstractEngine):
@@ -57,7 +57,7 @@ class JaxEngine(AbstractEngine):
 
         forget_programs()
         if self.takes_turns():
-            tell_of_idle_gpu("JAX", sink)
+            warn_of_idle_gpu("JAX", sink)
         self._try_out(job, sink)
         ensemble = make_ensemble(job)
         look = job.milestone
@@ -147,8 +147,8 @@ class JaxEngine(AbstractEngine):
         return f"{name}: the loop over time runs as one kernel, but for some lengths it is a scan: {reasons}."
 
     def _loops(self, job: Job) -> dict[str, list[str]]:
-        """Returns how the loops over time of a job run in training, `fused` or `scan`, each with the reasons; nothing
-        on a machine without kernels."""
+        """Returns how the loops over time of a job run in training: `fused`, `scan` or both, each with the reasons;
+        empty on a machine without kernels."""
         from humboldt.models.loop.fused.choice import device_fault
         from humboldt.training.ensemble.loops import loops_of
 

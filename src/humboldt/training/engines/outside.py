@@ -28,7 +28,7 @@ class Outside:
 
 
 class OutsideEngine(AbstractEngine):
-    """An engine whose methods raise a usage error."""
+    """An engine that cannot train: its methods raise a usage error."""
 
     models = trained_elsewhere
     abilities = frozenset({CountsRight, WritesOutputs, ReadsSymbols})

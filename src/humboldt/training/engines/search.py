@@ -68,8 +68,8 @@ class SearchEngine(AbstractEngine):
             networks.append(best)
             kept.append(proved and proved.network)
             now = state.progress()
-            found = {"generations": now.generation, "networks": now.networks_tried, "found_at_generation": now.improved}
-            outcomes.append(TrainingEnd(None, {"search": found}))
+            about = {"generations": now.generation, "networks": now.networks_tried, "found_at_generation": now.improved}
+            outcomes.append(TrainingEnd(None, {"search": about}))
         return SearchTrained(SearchPredictor(networks, trie, job, kept), tuple(outcomes))
 
     def restore(self, job: Job, weights: Sequence[Arrays]) -> AbstractPredictor:
@@ -78,7 +78,7 @@ class SearchEngine(AbstractEngine):
         return SearchPredictor(networks, corpus_trie(job.problem), job, proved)
 
     def sample(self, job: Job) -> tuple[AbstractPredictor, float]:
-        """Returns the largest number of seconds: all generations of all seeds. A search that stops improving ends
+        """Returns an upper limit in seconds: for all generations of all seeds. A search that stops improving ends
         sooner."""
         settings, trie = job.model.search_settings(), corpus_trie(job.problem)
         state, islands = start(trie, settings, job.members[0].seed), Islands(trie, settings)

@@ -22,14 +22,14 @@ from humboldt.training.base import (
     engines,
 )
 from humboldt.training.checks import AbstractTrial
-from humboldt.training.idle_gpu import tell_of_idle_gpu
+from humboldt.training.idle_gpu import warn_of_idle_gpu
 from humboldt.training.spans import outcome
 
 if TYPE_CHECKING:
     from humboldt.training.pytorch.calling import Caller
     from humboldt.training.pytorch.train import TrainedModules, Training
 
-SAMPLE_STEPS = 5  # of training, for an estimate
+SAMPLE_STEPS = 5  # steps of training, for an estimate
 
 
 class TorchEngine(AbstractEngine):
@@ -44,7 +44,7 @@ class TorchEngine(AbstractEngine):
 
         training, look = _training(job), job.milestone
         if training.caller.device.type == "cpu":
-            tell_of_idle_gpu("PyTorch", sink)
+            warn_of_idle_gpu("PyTorch", sink)
 
         def predictor(modules: list[Any]) -> ModulePredictor:
             is_stacked = training.taken in ("stacked", "graphs")

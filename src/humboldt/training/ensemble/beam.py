@@ -32,7 +32,7 @@ def _search(
     rows = len(source)
 
     def chosen(values: Array, which: Int[Array, "batch beam"]) -> Array:
-        """Returns the hypotheses of each row with these numbers."""
+        """Returns the values of the hypotheses of each row with these numbers."""
         own = values.reshape(rows, beam, *values.shape[1:])
         return jnp.take_along_axis(own, which.reshape(rows, beam, *[1] * (own.ndim - 2)), 1).reshape(values.shape)
 
@@ -65,7 +65,7 @@ def _search(
             jax.tree.map(lambda x: jnp.repeat(x, beam, 0), states),
             jnp.full((rows, beam), start, jnp.int32),
             jnp.zeros((rows, beam), bool),
-            jnp.tile(jnp.where(jnp.arange(beam) == 0, 0.0, -jnp.inf), (rows, 1)),  # at first all hypotheses are equal
+            jnp.tile(jnp.where(jnp.arange(beam) == 0, 0.0, -jnp.inf), (rows, 1)),  # one at first
             jnp.full((rows, beam, longest), end, jnp.int32),
         )
         done = jax.lax.while_loop(lambda now: (now.time < longest) & ~now.ended[:, 0].all(), body, first)
@@ -77,7 +77,7 @@ def _search(
 def beam_outputs(
     weights: PyTree, static: PyTree, batch: Batch, *, start: int, end: int, longest: int, beam: int
 ) -> Int[np.ndarray, "member batch time"]:
-    """Like `greedy_outputs`, which is a beam of one. There is no length penalty."""
+    """Returns the most probable outputs, as `greedy_outputs` does with a beam of one; there is no length penalty."""
 
     def search(source: Any, mask: Any, cap: int) -> Array:
         return _search(weights, static, source, mask, start, end, cap, beam)

@@ -119,7 +119,7 @@ def _grown(size: int, factor: int, needed: int) -> int:
 
 @eqx.filter_jit
 def _each_symbol(
-    weights: PyTree, static: PyTree, examples: Examples, start: int, own: bool
+    weights: PyTree, static: PyTree, examples: Examples, start: int, has_own_examples: bool
 ) -> tuple[Float[Array, "..."], Bool[Array, "..."]]:
     """Returns the nats of every target symbol, and whether it is the most probable, given the targets before it."""
 
@@ -127,7 +127,7 @@ def _each_symbol(
         logits = all_logits(eqx.combine(weights, static), examples, start, None)
         return jax.vmap(nats_per_symbol)(logits, examples.targets), logits.argmax(-1) == examples.targets
 
-    return over_members(of_member, (0, 0 if own else None))(weights, examples)
+    return over_members(of_member, (0, 0 if has_own_examples else None))(weights, examples)
 
 
 def nats_of_targets(weights: PyTree, static: PyTree, batch: Batch, *, start: int) -> Float[np.ndarray, "member batch"]:
@@ -145,12 +145,12 @@ def correct_targets(weights: PyTree, static: PyTree, batch: Batch, *, start: int
 def _of_targets(weights: PyTree, static: PyTree, batch: Batch, start: int) -> tuple[Any, Any]:
     count = jax.tree.leaves(weights)[0].shape[0]
     surplus = pad_members(count) - count
-    own = batch.tokens.ndim == 3
+    has_own_examples = batch.tokens.ndim == 3
 
     def filled(array: Any) -> Any:
         return jnp.concatenate([jnp.asarray(array), *[jnp.asarray(array[-1:])] * surplus]) if surplus else array
 
     examples = Examples(*(getattr(batch, name) for name in Examples._fields))
-    examples = jax.tree.map(filled, examples) if own else examples
-    found = _each_symbol(jax.tree.map(filled, weights), static, examples, start, own)
-    return jax.tree.map(lambda x: x[:count], found)
+    examples = jax.tree.map(filled, examples) if has_own_examples else examples
+    results = _each_symbol(jax.tree.map(filled, weights), static, examples, start, has_own_examples)
+    return jax.tree.map(lambda x: x[:count], results)

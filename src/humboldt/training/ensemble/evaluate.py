@@ -15,7 +15,7 @@ from humboldt.models.networks.base import AbstractStepwise
 from humboldt.training.ensemble.members import over_members, pad_members
 
 PAIRS_AT_ONCE = {"cpu": 2**22, "accelerator": 2**26}  # pairs of steps that attend to each other, in all rows together
-STATE_BYTES_AT_ONCE = 2**31  # of the states of all rows that take a step together
+STATE_BYTES_AT_ONCE = 2**31  # bytes of the states of all rows that take a step together
 TIME_BUCKET = 128  # evaluation batches are padded to a multiple of this: few programs, and memories sized to fit
 
 

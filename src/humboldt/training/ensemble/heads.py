@@ -27,7 +27,7 @@ def loss_of_heads(heads: Heads, outputs: Float[Array, "batch time out"], batch: 
         return (share * jnp.where(symbols, nats, 0.0).sum(1) / lengths).sum()
 
     if heads.next_symbol:
-        following = jnp.roll(batch.tokens, -1, axis=1)  # the last one is never asked for: it follows the mark
+        following = jnp.roll(batch.tokens, -1, axis=1)  # the last one is never used: it follows the mark
         logits = jax.nn.log_softmax(outputs[..., first : first + count].astype(jnp.float32))
         total += heads.next_symbol * mean(-jnp.take_along_axis(logits, following[..., None], 2)[..., 0])
         first += count

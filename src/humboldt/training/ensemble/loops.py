@@ -1,4 +1,4 @@
-"""How the loops over time of an ensemble run: as kernels or as scans."""
+"""Finds out how the loops over time of an ensemble run: as kernels or as scans."""
 
 import equinox as eqx
 import jax
@@ -10,7 +10,7 @@ from humboldt.training.ensemble.train import Ensemble
 
 
 def loops_of(ensemble: Ensemble) -> dict[str, list[str]]:
-    """Returns `fused` or `scan` or both, each with the reasons; nothing for a network without a loop over symbols.
+    """Returns `fused` or `scan` or both, each with the reasons; empty for a network without a loop over symbols.
 
     The network is traced for the length of every bucket. Nothing is compiled.
     """

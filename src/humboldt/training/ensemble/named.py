@@ -24,7 +24,7 @@ def from_named(arrays: Mapping[str, np.ndarray], like: T) -> T:
     if set(names) != set(arrays):
         odd = sorted(set(names) ^ set(arrays))[0]
         raise ValueError(f"it does not hold what this model has: {odd} is in one of them only")
-    found = []
+    restored = []
     for name, (_, leaf) in zip(names, leaves, strict=True):
         array = arrays[name]
         if array.shape != leaf.shape or array.dtype != leaf.dtype:
@@ -32,5 +32,5 @@ def from_named(arrays: Mapping[str, np.ndarray], like: T) -> T:
                 f"{name} has shape {array.shape} and type {array.dtype}, but this model needs {leaf.shape} and "
                 f"{leaf.dtype}"
             )
-        found.append(jnp.asarray(array) if isinstance(leaf, jax.Array) else array)
-    return jax.tree_util.tree_unflatten(structure, found)
+        restored.append(jnp.asarray(array) if isinstance(leaf, jax.Array) else array)
+    return jax.tree_util.tree_unflatten(structure, restored)

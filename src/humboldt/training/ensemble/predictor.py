@@ -74,8 +74,8 @@ class EnsemblePredictor(
         seed = self.problem.test_dropout_seed
         key = None if seed is None else jax.random.fold_in(jax.random.key(seed), number)
         answers_from = self.problem.answers_from
-        (found,) = evaluate(self.weights, self.static, iter([batch]), own_answers_from=answers_from, dropout_key=key)
-        return found
+        (counts,) = evaluate(self.weights, self.static, iter([batch]), own_answers_from=answers_from, dropout_key=key)
+        return counts
 
     def nats(self, batch: Batch) -> np.ndarray:
         with self.arithmetic.used():
@@ -84,8 +84,8 @@ class EnsemblePredictor(
             return nats_of_targets(self.weights, self.static, batch, start=self.problem.start)
 
     def _nats(self, member: int, batch: Batch) -> np.ndarray:
-        """Computes nats exactly as for the results stored so far, to the last bit: all log-probabilities leave the
-        program."""
+        """Returns nats that are equal to the last bit to those of stored results: the compiled program returns all
+        log-probabilities."""
         weights = jax.tree.map(lambda x: x[member], self.weights)
         tokens, mask = jnp.asarray(batch.tokens), jnp.asarray(batch.mask)
         logarithms = np.asarray(_log_probabilities(weights, self.static, tokens, mask), np.float64)

@@ -1,4 +1,4 @@
-"""Compiled programs stay in memory; drops them before the system refuses to compile another."""
+"""Drops compiled programs, which stay in memory, before the system refuses to compile another."""
 
 from pathlib import Path
 

@@ -15,7 +15,7 @@ Stream = Callable[[int], Batch]
 def buckets_for(longest: int, *, most: int = 8) -> tuple[int, ...]:
     """Returns padded lengths: at most `most`, evenly spaced, at least 8 apart, the last one `longest` itself.
 
-    They are few, so that compiling is fast, but enough to waste little computation on padding.
+    There are few, so that compiling is fast, but enough that little computation is wasted on padding.
     """
     step = max(8, -(-longest // most))
     return (*range(step, longest, step), longest)

@@ -119,7 +119,7 @@ class Ensemble:
         return np.concatenate([values, *[values[-1:]] * surplus])
 
     def stand_ins(self) -> Learners:
-        """Learners of the same shapes as fresh ones, for a measurement: their numbers have no meaning.
+        """Returns learners of the same shapes as fresh ones, for a measurement: their numbers have no meaning.
 
         To draw initial weights, JAX compiles a small program for every shape. A measurement can do without them.
         """
@@ -213,7 +213,7 @@ class Ensemble:
 
 
 class EnsembleStepper(AbstractStepper):
-    """All members of an ensemble are one group."""
+    """Steps all members of an ensemble as one group."""
 
     precision = np.float32
 

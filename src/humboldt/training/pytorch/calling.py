@@ -6,8 +6,8 @@
 - **Sequence to sequence**: `forward(source, told)`: the source, and the target shifted right by one, after a start
   mark. It returns logits of shape `(batch, target time, out)`. By name: `mask` and `lengths` of the source,
   `target_mask`.
-- **Sequence to sequence, concatenated**: a `forward(tokens)` that has neither reads both as one string. The tokens of
-  the tokens so far come directly after the last one of the source, in ids of their own: `input_size` of the problem and
+- **Sequence to sequence, concatenated**: a `forward(tokens)` that has neither reads both as one string. The target
+  tokens so far come directly after the last one of the source, with ids of their own: `input_size` of the problem and
   larger. Its logits at these steps are the answers.
 
 Padding is at the end of a row.
@@ -36,8 +36,7 @@ def own_threads(device: torch.device) -> Iterator[None]:
     """Limits PyTorch to one thread on a CPU, unless the user has set a number (`OMP_NUM_THREADS`).
 
     By default, PyTorch uses all cores. If one of them is busy with other work, all threads wait for it at every
-    operation, of
-    which small networks have many: steps then take several times as long as with one thread.
+    operation, of which small networks have many: steps then take several times as long as with one thread.
     """
     before = torch.get_num_threads()
     if device.type == "cpu" and not os.environ.get("OMP_NUM_THREADS"):

@@ -45,7 +45,7 @@ def fused_optimiser(recipe: Recipe, parameters: list[nn.Parameter], rate: Tensor
             made = torch.optim.Adam(parameters, rate, recipe.betas, **more)
         else:
             made = torch.optim.AdamW(parameters, rate, recipe.betas, weight_decay=recipe.weight_decay, **more)
-        made._warned_capturable_if_run_uncaptured = True  # steps before a record are meant not to be captured
+        made._warned_capturable_if_run_uncaptured = True  # the steps before a recording are not captured on purpose
     for parameter in parameters:
         zeros = [torch.zeros_like(parameter) for _ in range(2)]
         if recipe.optimiser != "sgd":

@@ -1,7 +1,7 @@
 """Trains the members of one training in several processes, one core each.
 
-The processes are copies of this one (`fork`), so that they need neither the user's file nor a pickled module. They keep
-nothing: each task has the complete state of a member and the batches of a span, and its result has the new state. So a
+The processes are copies of this one (`fork`), so that they need neither the user's file nor a pickled module. They have
+no state: each task has the complete state of a member and the batches of a span, and its result has the new state. So a
 checkpoint may be written at any time, and results are the same bits as those of members that are trained in turn.
 """
 
@@ -78,7 +78,7 @@ def num_workers(training: "Training") -> int:
 
 
 class Workers:
-    """Processes that do tasks, each one at a time. Close them after use."""
+    """Processes that run tasks, each one at a time. Close them after use."""
 
     def __init__(self, training: "Training", count: int) -> None:
         self._left: deque[Task] = deque()
@@ -147,7 +147,7 @@ class Workers:
 
 
 def _work(connection: Connection, of_parent: Connection, training: "Training") -> None:
-    """Does tasks until the other end of the connection is closed."""
+    """Runs tasks until the other end of the connection is closed."""
     of_parent.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process decides what an interruption means
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -279,12 +279,12 @@ class PlainLayers(TorchFunctionMode):
         return None if lengths is None else [(lengths > step)[:, None] for step in range(len(batch_sizes))]
 
     def _set_item(self, x: Tensor, index: Any, value: Any) -> None:
-        """Is `x[index] = value`. A tensor that is written step by step is not cut: its parts could not be changed."""
+        """Replaces `x[index] = value`. A tensor that is written by steps is not cut: its parts could not be changed."""
         self._written[id(x)] = x
         x[index] = value
 
     def _item(self, x: Tensor, index: Any) -> Tensor:
-        """Is `x[index]`; the second step that is read along an axis cuts the tensor into all its steps."""
+        """Replaces `x[index]`; the second step that is read along an axis cuts the tensor into all its steps."""
         axis = _axis_of_step(index)
         if axis is None or axis >= x.ndim or x.ndim < 2 or not x.is_floating_point():
             return x[index]
@@ -346,8 +346,8 @@ def _attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """Is `F.scaled_dot_product_attention`, by the kernel with a batching rule that keeps no scores. PyTorch's choice of
-    a kernel does not see that a gradient will be needed."""
+    """Replaces `F.scaled_dot_product_attention`: uses the kernel with a batching rule that keeps no scores. PyTorch's
+    choice of a kernel does not see that a gradient will be needed."""
     is_plain = attn_mask is None and not dropout_p and not enable_gqa and query.ndim == 4
     sizes = {x.shape[-1] for x in (query, key, value)}
     if not is_plain or query.device.type != "cuda" or len(sizes) > 1 or query.shape[-1] % 8:
@@ -360,7 +360,7 @@ def _attention(
 
 
 def _to_if_not_cpu(x: Tensor, *args: Any, **named: Any) -> Tensor:
-    """Is `Tensor.to`, which does not leave the device."""
+    """Replaces `Tensor.to`, but does not leave the device."""
     target = named.get("device", args[0] if args else None)
     is_cpu = isinstance(target, str | torch.device) and torch.device(target).type == "cpu"
     return x if is_cpu and len(args) + len(named) == 1 else x.to(*args, **named)

@@ -97,10 +97,10 @@ class ModulePredictor(AbstractPredictor, CountsRight, GivesProbabilities, Writes
         told = (places > begin[:, None]) & batch.mask
         said, left = batch.targets.clone(), torch.arange(len(batch.tokens), device=batch.tokens.device)
         for _ in range(1 + batch.tokens.shape[1]):
-            own, before = told[left], said[left].roll(1, 1)  # each place reads the answer of the one before it
-            tokens = torch.where(own, before, batch.tokens[left])
+            is_answer, before = told[left], said[left].roll(1, 1)  # each place reads the answer of the one before it
+            tokens = torch.where(is_answer, before, batch.tokens[left])
             said[left] = self.caller.logits(module, tokens, batch.mask[left], None).argmax(-1)
-            left = left[(own & (said[left].roll(1, 1) != before)).any(1)]
+            left = left[(is_answer & (said[left].roll(1, 1) != before)).any(1)]
             if not len(left):
                 break
         return said
@@ -147,11 +147,11 @@ class ModulePredictor(AbstractPredictor, CountsRight, GivesProbabilities, Writes
             for step in range(longest):
                 some = Examples(*(x[left] for x in given))
                 try:
-                    found = stack(logits, some, told[:, left, : step + 1])
+                    answers = stack(logits, some, told[:, left, : step + 1])
                 except Exception:
                     self.stacked = False
                     return None
-                symbols = torch.where(is_open[:, left], found.argmax(-1), end)
+                symbols = torch.where(is_open[:, left], answers.argmax(-1), end)
                 said[:, left, step] = told[:, left, step + 1] = symbols
                 is_open[:, left] &= symbols != end
                 left = left[is_open[:, left].any(0)]
@@ -229,13 +229,13 @@ class ModulePredictor(AbstractPredictor, CountsRight, GivesProbabilities, Writes
             try:
                 stack = StackedModules(self.modules, self.caller)
                 few = _examples(self.caller, next(_rows(batch, self.num_members, most=ROWS_TRIED)))
-                found = stack(self.caller.of_examples, few)
+                logits = stack(self.caller.of_examples, few)
                 for member in (0, self.num_members - 1):
-                    own = Examples(*(x[member] for x in few)) if few.tokens.ndim == 3 else few
-                    expected = self.caller.of_examples(self.modules[member], own)
-                    torch.testing.assert_close(found[member], expected, rtol=1e-3, atol=1e-3)
+                    of_member = Examples(*(x[member] for x in few)) if few.tokens.ndim == 3 else few
+                    expected = self.caller.of_examples(self.modules[member], of_member)
+                    torch.testing.assert_close(logits[member], expected, rtol=1e-3, atol=1e-3)
                 self._stack = stack
-            except Exception:  # whatever it is, the plain way remains
+            except Exception:  # whatever the reason, modules can be called one by one
                 self.stacked = False
         return self._stack
 

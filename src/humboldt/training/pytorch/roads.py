@@ -51,7 +51,7 @@ CHANGE_TOLERANCE, HALF_CHANGE_TOLERANCE = 0.1, 0.6  # of the norm of the weights
 
 
 class Program(Protocol):
-    """Does the steps of all members together."""
+    """Performs the steps of all members together."""
 
     def advance(self, learners: Sequence[Learner], first: int, data: Sequence[Batch], rates: np.ndarray) -> np.ndarray:
         """Does consecutive steps; returns losses and accuracies, shape `(2, member, step)`. If it raises an exception,
@@ -77,7 +77,7 @@ class Choice(NamedTuple):
     compiles: bool = False
 
     def told(self, training: "Training") -> str:
-        """Returns sentences about the road, for a plan."""
+        """Returns sentences that describe the road, for a plan."""
         if self.road in WORDS:
             how = f"{WORDS[self.road]}, {self.gain:.1f} times as fast as in turn in a trial on this machine"
         elif self.road == "processes":
@@ -147,7 +147,7 @@ def choose(training: "Training") -> Choice:
 
 
 class Differs(Exception):
-    """Results by a fast road are not those of plain steps."""
+    """Results of a fast road differ from those of plain steps."""
 
 
 class _Plain:

@@ -266,9 +266,9 @@ class Stack:
 
     def _rates(self, first: int, steps: int, rates: np.ndarray) -> np.ndarray:
         """Returns the learning rate of every step and member."""
-        own = np.array([member.learning_rate for member in self.members]) * rates
+        learning_rates = np.array([member.learning_rate for member in self.members]) * rates
         numbers = map(self.recipe.step_of_schedule, range(first, first + steps))
-        return np.array([[learning_rate_factor(self.recipe.schedule, number)] for number in numbers]) * own
+        return np.array([[learning_rate_factor(self.recipe.schedule, number)] for number in numbers]) * learning_rates
 
     def _examples(self, batch: Batch) -> Examples:
         arrays = (getattr(batch, name) for name in Examples._fields)
@@ -281,14 +281,14 @@ class Stack:
         rows, is_alive = state.rows, state.diverged_at < 0
         before = {name: x.clone() for name, x in rows.constants.items()}  # modules change buffers in place
         loss, accuracy, constants = self._losses(rows, batch, masks)
-        found = torch.autograd.grad(loss.sum(), rows.views, allow_unused=True)
-        missing = [name for name, gradient in zip(rows.names, found, strict=True) if gradient is None]
+        gradients = torch.autograd.grad(loss.sum(), rows.views, allow_unused=True)
+        missing = [name for name, gradient in zip(rows.names, gradients, strict=True) if gradient is None]
         if missing:
             raise CannotStack(f"{missing[0]} has no gradient")
         for name, x in constants.items():
             kept = torch.where(is_alive.view(-1, *[1] * (x.ndim - 1)), x.detach(), before[name])
             rows.constants[name].copy_(kept)
-        gradient = torch.cat([x.reshape(len(x), -1) for x in found], 1)
+        gradient = torch.cat([x.reshape(len(x), -1) for x in gradients], 1)
         if self._is_penalised:
             gradient = gradient + self._l1 * rows.matrix.sign() + 2 * self._l2 * rows.matrix
         return loss.detach(), accuracy.detach(), gradient
@@ -311,9 +311,9 @@ class Stack:
     def _observed(self, batch: Examples) -> list[Dropped]:
         """Returns the calls of dropout of one member for a batch. It is called by itself, so that inputs have the same
         layout in memory as in a plain step, and drawn masks are the same."""
-        own = Examples(*(x[0] for x in batch)) if self.training.problem.has_own_examples else batch
+        examples = Examples(*(x[0] for x in batch)) if self.training.problem.has_own_examples else batch
         with torch.no_grad(), Observed() as observed:
-            loss_of(self.caller, self._tried, self.recipe, own)
+            loss_of(self.caller, self._tried, self.recipe, examples)
         return observed.dropped
 
     def _masks(self, dropped: Sequence[Dropped], randoms: Sequence[MemberRandom]) -> list[Tensor]:
@@ -329,15 +329,15 @@ class Stack:
     def _take_over(self, learner: Learner, number: int, state: "_State", steps: int) -> None:
         """Copies one row back to its learner."""
         rows, optimiser = state.rows, state.optimiser
-        own = dict(learner.module.named_parameters())
+        parameters = dict(learner.module.named_parameters())
         moments = {name: rows.row(matrix, number) for name, matrix in optimiser.moments.items()}
         with torch.no_grad():
             for place, (name, x) in enumerate(zip(rows.names, rows.row(rows.matrix, number), strict=True)):
-                own[name].copy_(x)
+                parameters[name].copy_(x)
                 if moments:
                     kept = {kind: parts[place].clone() for kind, parts in moments.items()}
                     counted = {} if self.recipe.optimiser == "sgd" else {"step": optimiser.count(number, steps)}
-                    learner.optimiser.state[own[name]] = {**counted, **kept}
+                    learner.optimiser.state[parameters[name]] = {**counted, **kept}
             buffers = dict(learner.module.named_buffers())
             for name, x in rows.constants.items():
                 if name in buffers:
@@ -350,7 +350,7 @@ def recorder_of(device: torch.device) -> Recorder:
 
 
 class _State:
-    """All that a step reads and changes, at fixed places on the device."""
+    """Everything that a step reads and changes, at fixed places on the device."""
 
     def __init__(self, recipe: Recipe, learners: Sequence[Learner], device: torch.device) -> None:
         count = len(learners)

@@ -119,10 +119,10 @@ class Training:
     def seconds_per_step(self, sample: int) -> float:
         """Returns the measured seconds of a step of one member, from a few steps that are discarded."""
         learner = self.fresh(self.members[0])
-        own = [self._examples(batch, 0) for batch in self.batches(0, sample)]
-        self._span(learner, 0, 0, own[:1])  # the first step is slower than the others
+        examples = [self._examples(batch, 0) for batch in self.batches(0, sample)]
+        self._span(learner, 0, 0, examples[:1])  # the first step is slower than the others
         begin = time.perf_counter()
-        self._span(learner, 0, 0, own)
+        self._span(learner, 0, 0, examples)
         return (time.perf_counter() - begin) / sample
 
     def batches(self, first: int, last: int) -> list[Batch]:
@@ -184,7 +184,7 @@ class Members(AbstractStepper):
         return self.training.batches(first, last)
 
     def close(self) -> None:
-        """Ends what was started for the training."""
+        """Ends processes that were started for the training."""
 
     def in_turn(self, number: int, first: int, data: Sequence[Batch], rate: float) -> np.ndarray:
         """Does consecutive steps of one member; returns losses and accuracies, shape `(2, step)`."""
@@ -229,7 +229,7 @@ class Members(AbstractStepper):
 
 
 class ModuleStepper(Members):
-    """Every member is a separate group; groups are trained in processes, or take turns."""
+    """Steps every member as a separate group, in processes or in turn."""
 
     group_size = 1
     call_steps = SPAN_STEPS
@@ -307,9 +307,9 @@ class ModuleStepper(Members):
 
 
 class Together(Members):
-    """All members are one group, and do their steps at once by a program: stacked, or as CUDA graphs.
+    """Steps all members as one group, by a program: stacked, or as CUDA graphs.
 
-    If a program fails, its learners are as before the call: members are then trained in turn, and a sentence says so.
+    If a program fails, its learners are as before the call: members are then trained in turn, with a warning.
     If stacked members do not fit into memory, they are stacked in halves.
     """
 
@@ -355,7 +355,7 @@ class Together(Members):
     def _instead(
         self, numbers: list[int], program: Program, error: Exception
     ) -> list[tuple[list[int], Program | None]]:
-        """Returns what trains members whose program has failed, and says so."""
+        """Returns the programs that replace a failed one, each with its members; sends a warning."""
         name = self.training.caller.name
         if isinstance(program, Stack) and is_out_of_memory(error) and len(numbers) > 1:
             said = f"{name}: {len(numbers)} members stacked as one module need more memory than there is."
