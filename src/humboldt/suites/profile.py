@@ -55,7 +55,7 @@ def overview(
         "tasks by group, which have a mean score of at least 0.9 that is 0.05 above the floor. In bias, for each task: "
         "the rule that most of the fitting members agree with, and how many members fit.",
     )
-    return Table("Answers", ("Model", "From", *columns), lines, notes, num_labels=2)
+    return Table("Answers", ("Model", "From", *columns), lines, notes, labels=2)
 
 
 def headline(answers: ModelAnswers) -> str:
@@ -105,7 +105,7 @@ def task_table(answers: ModelAnswers, titles: Callable[[str], str]) -> Table:
             for task in answers.tasks
         ]
         note = "Shares of the members that fit the training set. No learning rate is selected: it changes preferences."
-        return Table(title, ("Task", "Rate", "Fit", *rules), tuple(rows), (note,), num_labels=3)
+        return Table(title, ("Task", "Rate", "Fit", *rules), tuple(rows), (note,), labels=3)
     return Table(
         title,
         ("Task", "", "Score", "Solved by", "Floor", "Chance", "Best", "Best of 2", "Rate", "Result", "Steps"),
@@ -114,7 +114,7 @@ def task_table(answers: ModelAnswers, titles: Callable[[str], str]) -> Table:
             "Not learnt: in so many steps (epochs in pcfg_set) of this recipe. A longer training may succeed.",
             "Best: the best member. Best of 2: the expected best of two members.",
         ),
-        num_labels=2,
+        labels=2,
     )
 
 
@@ -172,7 +172,7 @@ def comparison_table(
         "least 90% of bootstraps; otherwise all candidates, the most frequent first. There is no total score."
     )
     columns = ("Model", "Suite", "Rank", "Not distinguishable from", "Nearest")
-    return Table("Among the references", columns, tuple(rows), (note,))
+    return Table("Among the references", columns, tuple(rows), (note,), labels=2)
 
 
 def cost_table(costs: Sequence[ModelCost], titles: Callable[[str], str]) -> Table:

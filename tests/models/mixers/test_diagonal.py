@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from humboldt.models.mixers import s4d
 from humboldt.models.mixers.diagonal import Form, states
 from humboldt.models.mixers.fast_weights import Eigenvalues
 from humboldt.models.mixers.lru import LRU
@@ -133,3 +134,24 @@ def test_a_state_of_mingru_stays_between_its_candidates(positive: bool):
     assert outputs.min() >= min(0, candidates.min())
     assert outputs.max() <= max(0, candidates.max())
     assert not positive or outputs.min() > 0
+
+
+def test_s4d_by_its_response_is_s4d_by_its_states(monkeypatch: pytest.MonkeyPatch):
+    """Short strings are weighted with the response to one input, long ones read by states: numbers and gradients."""
+    mixer = S4D(WIDTH, state_size=6, key=jax.random.key(0))
+    both = []
+    for longest in (TIME, 0):
+        monkeypatch.setattr(s4d, "LONGEST_RESPONSE", longest)
+
+        @eqx.filter_jit
+        def run(mixer: S4D, xs: jax.Array) -> tuple[jax.Array, S4D]:
+            def loss(mixer: S4D) -> tuple[jax.Array, jax.Array]:
+                ys = mixer(xs, jnp.ones(TIME, bool))
+                return jnp.sin(3 * ys).sum(), ys
+
+            gradients, ys = eqx.filter_grad(loss, has_aux=True)(mixer)
+            return ys, gradients
+
+        both.append(jax.tree.leaves(run(mixer, jnp.asarray(vectors(), jnp.float32))))
+    for one, other in zip(*both, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)

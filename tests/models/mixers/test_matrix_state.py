@@ -5,7 +5,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from humboldt.models.mixers.matrix_state import CHUNK, VECTOR_CHUNK, best_chunk, read_all, read_all_shared
+from humboldt.models.mixers.matrix_state import (
+    CHUNK,
+    LONG_CHUNK,
+    VECTOR_CHUNK,
+    best_chunk,
+    read_all,
+    read_all_shared,
+)
 
 TIME, HEADS, KEY, VALUE = 11, 2, 3, 4
 
@@ -59,7 +66,7 @@ def test_shared_keys_are_the_loop_with_copies(chunk: int | None):
 
 @pytest.mark.parametrize(("key", "value", "vector", "erases", "chunk"), [
     (8, 16, False, True, 1), (16, 32, False, True, CHUNK), (8, 16, False, False, CHUNK), (8, 16, True, False, 1),
-    (32, 64, True, False, VECTOR_CHUNK),
+    (32, 64, True, False, VECTOR_CHUNK), (22, 23, False, False, LONG_CHUNK),
 ])  # fmt: skip
 def test_a_cpu_reads_small_states_token_by_token(key: int, value: int, vector: bool, erases: bool, chunk: int):
     if jax.default_backend() != "cpu":

@@ -32,3 +32,23 @@ def test_silu_comes_last():
     xs = jnp.ones((5, 2))
     before = np.asarray(plain(xs, jnp.ones(5, bool)))
     np.testing.assert_allclose(silu(xs, jnp.ones(5, bool)), before / (1 + np.exp(-before)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("length", [9, 2])
+def test_gradients_are_those_of_the_steps(length: int):
+    """The gradient of all steps at once is written by hand."""
+    random = np.random.default_rng(0)
+    xs, wanted = (jnp.asarray(random.normal(size=(2, length, 3)), jnp.float32) for _ in range(2))
+    convolution = ShortConvolution(3, use_bias=True, key=jax.random.key(0))
+
+    @eqx.filter_jit
+    def gradients(at_once: bool) -> tuple[ShortConvolution, jax.Array]:
+        def loss(both: tuple[ShortConvolution, jax.Array]) -> jax.Array:
+            mixer, xs = both
+            run = (lambda x: mixer(x, jnp.ones(length, bool))) if at_once else lambda x: fold(mixer, x)
+            return (jax.vmap(run)(xs) * wanted).sum()
+
+        return eqx.filter_grad(loss)((convolution, xs))
+
+    for one, other in zip(*(jax.tree.leaves(gradients(at_once)) for at_once in (True, False)), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)

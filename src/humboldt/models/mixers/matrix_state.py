@@ -1,6 +1,6 @@
 """A matrix per head as a memory: keys write values into it, queries read them.
 
-For every token the state `S` is multiplied with a decay, row by row, then written to one or more times, then read:
+For every token the state `S` is multiplied by a decay, row by row, then written to one or more times, then read:
 
 - `S <- diag(decay) S`
 - `S <- S + strength k (v - kᵀS)ᵀ` for each write, which replaces what `k` had stored (the delta rule), or
@@ -8,6 +8,7 @@ For every token the state `S` is multiplied with a decay, row by row, then writt
 - `y = qᵀS`
 """
 
+import functools
 from typing import Any
 
 import jax
@@ -26,10 +27,10 @@ CHUNK = 16
 VECTOR_CHUNK = 8  # with a decay per feature, which takes memory for each feature of each pair of tokens
 
 
-# For `read_all_shared`, on any backend. Processor time of the gradient of Mamba-2's layer (32 sequences, width 32,
-# 4 heads, state 128, two busy cores), lengths 20 and 80, in ms: `read_all` 8.0, 57; chunks of 16 5.0, 41;
-# of 32 3.1, 39; of 64 2.8, 47. A GPU was not measured.
-SHARED_CHUNK = 32
+# For `read_all_shared`, on any backend. Processor time of the gradient of two blocks of Mamba-2 (160 sequences, width
+# 32, 4 heads, state 128, two busy cores) at lengths 40 and 80, in ms: chunks of 32, the last one padded, 282, 502; even
+# ones of at most 64, 158, 406. A GPU was not measured.
+SHARED_CHUNK = 64
 
 # Numbers in the state of a head up to which a CPU reads tokens one by one, where there is erasure or a decay per
 # feature. Processor time of the gradient for 32 sequences, 4 heads, on two busy cores, in ms:
@@ -40,6 +41,10 @@ SHARED_CHUNK = 32
 #   32 x 64, 40, one write      83.7      13.9
 # A decay per feature, 96 sequences, 8 x 16, length 40: 8.2 and 12.2. Without either: 8.3 and 7.3.
 SMALL_STATE = 128
+
+# Tokens that a CPU reads at once where there is neither, and a head has more numbers than that. Processor time of the
+# gradient for 160 sequences of length 40, 22 x 23, in ms: one by one 69, chunks of 16 43, of 40 26.
+LONG_CHUNK = 64
 
 
 def write(
@@ -74,17 +79,17 @@ def read_all(
     chunk: int | None = None,
 ) -> Float[Array, "time heads value"]:
     """Returns what `write` and `read` give for all tokens, `chunk` tokens at a time; 1 is the plain loop. Without a
-    number, the form is chosen that was measured to be quicker.
+    number, the form is the one that was measured to be faster.
 
-    Within a chunk all writes are found together, by one triangular system of equations (the WY form of Yang et al.
+    Within a chunk all writes are computed together, by one triangular system of equations (the WY form of Yang et al.
     2024, with decays as in Gated DeltaNet): only the state between chunks is carried along. Every exponent is a sum of
-    log decays over a stretch of the chunk, so at most zero: nothing overflows.
+    log decays over a stretch of the chunk, which is at most zero, so nothing overflows.
     """
     num_steps, num_writes = keys.shape[:2]
     chunk = max(1, min(best_chunk(log_decays, keys, values, strengths) if chunk is None else chunk, num_steps))
     if chunk == 1:
         return _one_by_one(queries, log_decays, keys, values, strengths)
-    num_chunks = -(-num_steps // chunk)
+    num_chunks, chunk = _even(num_steps, chunk)
 
     def by_chunk(x: Array) -> Array:
         """Reshapes `time writes heads ...` to `chunks heads writes ...`. Padding writes nothing."""
@@ -143,7 +148,7 @@ def read_all_shared(
     """
     num_steps, heads = values.shape[:2]
     chunk = max(1, min(SHARED_CHUNK if chunk is None else chunk, num_steps))
-    num_chunks = -(-num_steps // chunk)
+    num_chunks, chunk = _even(num_steps, chunk)
 
     def by_chunk(x: Array) -> Array:
         x = jnp.pad(x, [(0, num_chunks * chunk - num_steps)] + [(0, 0)] * (x.ndim - 1))
@@ -169,17 +174,32 @@ def read_all_shared(
     return outputs.reshape(num_chunks * chunk, heads, -1)[:num_steps]
 
 
+def _even(num_steps: int, most: int) -> tuple[int, int]:
+    """Returns the least number of chunks of at most `most` tokens, and their size, so that little is padding."""
+    num_chunks = -(-num_steps // most)
+    return num_chunks, -(-num_steps // num_chunks)
+
+
 def best_chunk(log_decays: Array, keys: Array, values: Array, strengths: Array | None) -> int:
-    """Returns the number of tokens that are best read at once, from the shapes of what `read_all` is given."""
+    """Returns the number of tokens that are read fastest together, from the shapes of what `read_all` is given."""
     chunk = VECTOR_CHUNK if log_decays.shape[-1] > 1 else CHUNK
-    if jax.default_backend() != "cpu" or (strengths is None and chunk == CHUNK):
+    if jax.default_backend() != "cpu":
         return chunk
-    return 1 if keys.shape[-1] * values.shape[-1] <= SMALL_STATE else chunk
+    is_small = keys.shape[-1] * values.shape[-1] <= SMALL_STATE
+    if strengths is None and chunk == CHUNK:
+        return CHUNK if is_small else LONG_CHUNK
+    return 1 if is_small else chunk
 
 
 def _one_by_one(queries: Array, log_decays: Array, keys: Array, values: Array, strengths: Array | None) -> Array:
-    """Returns what every token reads, in a loop over the tokens."""
+    """Returns what every token reads, in a loop over the tokens.
 
+    Only states are stored for the gradient; the rest of a step is made again.
+    """
+    # Processor time of the gradient for 160 sequences of length 40, 4 heads, two busy cores, in ms:
+    # 7 x 14, two writes 50 with all stored, 23 so; 8 x 16, one write 37, 13.
+
+    @functools.partial(jax.checkpoint, prevent_cse=False)
     def step(state: Array, token: tuple[Any, ...]) -> tuple[Array, Array]:
         state = write(state, *token[1:])
         return state, read(state, token[0])

@@ -1,5 +1,6 @@
 """RWKV-7 (Peng et al. 2025): a matrix state that is decayed per feature, erased by one key and written with another."""
 
+import functools
 from typing import Literal, NamedTuple
 
 import equinox as eqx
@@ -136,6 +137,7 @@ class RWKV7(AbstractValueMixer):
         before = jnp.concatenate([jnp.zeros_like(xs[:1]), xs[:-1]])
         token, values = jax.vmap(self.token, in_axes=(0, 0, None if first is None else 0))(xs, before, first)
 
+        @functools.partial(jax.checkpoint, prevent_cse=False)  # stores states alone for the gradient
         def step(state: State, token: Token) -> tuple[State, Array]:
             state = _write(state, token)
             return state, read(state, token.query)
@@ -157,7 +159,7 @@ class RWKV7(AbstractValueMixer):
     def token(
         self, x: Float[Array, " width"], before: Float[Array, " width"], first: Float[Array, " width"] | None
     ) -> tuple[Token, Float[Array, " width"]]:
-        """Returns what a token does, and its values before they are mixed with those of the first layer."""
+        """Returns the effect of a token on the state, and its values before they are mixed with the first layer's."""
         mixed = x[None] + (before - x)[None] * self.mixtures
         query, key, values = self.query(mixed[0]), self.key(mixed[2]), self.value(mixed[3])
         log_decay = SLOWEST * jax.nn.sigmoid(self.decay(mixed[1]))

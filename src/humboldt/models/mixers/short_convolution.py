@@ -16,10 +16,10 @@ class ShortConvolution(AbstractMixer):
 
     Weights are drawn as PyTorch's `Conv1d` draws them, which `ShortConvolution` of flash-linear-attention, mamba and
     xlstm all use: uniform within ± `size ** -0.5`. mamba and xlstm have a bias, flash-linear-attention has none.
-    `use_silu` is off where the layer behind it has an activation of its own.
+    `use_silu` is off where the layer after it has an activation of its own.
     """
 
-    weight: Float[Array, "size width"]  # the last row is multiplied with the current input
+    weight: Float[Array, "size width"]  # the last row is multiplied by the current input
     bias: Float[Array, " width"] | None
     use_silu: bool = eqx.field(static=True)
 
@@ -34,11 +34,7 @@ class ShortConvolution(AbstractMixer):
 
     def __call__(self, xs: Float[Array, "time width"], mask: Bool[Array, " time"]) -> Float[Array, "time width"]:
         del mask
-        num_steps, size = len(xs), len(self.weight)
-        padded = jnp.concatenate([jnp.zeros((size - 1, xs.shape[1]), xs.dtype), xs])
-        # A sum of shifted products: XLA fuses it, where its depthwise convolution is slow on a CPU.
-        shifted = (self.weight[i][None, :] * padded[i : i + num_steps] for i in range(size))
-        return jax.vmap(self._activate)(sum(shifted, start=jnp.zeros_like(xs)))
+        return jax.vmap(self._activate)(_convolved(self.weight, xs))
 
     def start(self) -> Recent:
         return jnp.zeros((len(self.weight) - 1, self.weight.shape[1]), self.weight.dtype)
@@ -50,3 +46,42 @@ class ShortConvolution(AbstractMixer):
     def _activate(self, y: Float[Array, " width"]) -> Float[Array, " width"]:
         y = y if self.bias is None else y + self.bias
         return jax.nn.silu(y) if self.use_silu else y
+
+
+@jax.custom_vjp
+def _convolved(weight: Float[Array, "size width"], xs: Float[Array, "time width"]) -> Float[Array, "time width"]:
+    """Returns the sums of products of the weights and the last inputs, at every step."""
+    num_steps, size = len(xs), len(weight)
+    padded = jnp.pad(xs, [(size - 1, 0), (0, 0)])
+    # A sum of shifted products: XLA fuses it, where its depthwise convolution is slow on a CPU.
+    return sum((weight[i][None] * padded[i : i + num_steps] for i in range(size)), start=jnp.zeros_like(xs))
+
+
+def _forward(weight: Array, xs: Array) -> tuple[Array, tuple[Array, Array]]:
+    return _convolved(weight, xs), (weight, xs)
+
+
+def _backward(kept: tuple[Array, Array], gradient: Array) -> tuple[Array, Array]:
+    """Returns the gradients of weights and inputs.
+
+    The sums over time for the weights are slow on a CPU where XLA fuses them with the products, so that they are made
+    in a loop there. Processor time of the gradient of this layer behind a linear one, 160 sequences of length 40,
+    196 features, two busy cores: 26 ms by JAX's own gradient, 8 ms so; 6 ms without a convolution.
+    """
+    weight, xs = kept
+    num_steps, size = len(xs), len(weight)
+    later = jnp.pad(gradient, [(0, size - 1), (0, 0)])
+    of_inputs = sum(
+        (weight[size - 1 - i][None] * later[i : i + num_steps] for i in range(size)), start=jnp.zeros_like(xs)
+    )
+    padded = jnp.pad(xs, [(size - 1, 0), (0, 0)])
+    if jax.default_backend() != "cpu":
+        return jnp.stack([(gradient * padded[i : i + num_steps]).sum(0) for i in range(size)]), of_inputs
+
+    def add(t: Array, total: Array) -> Array:
+        return total + gradient[t][None] * jax.lax.dynamic_slice_in_dim(padded, t, size)
+
+    return jax.lax.fori_loop(0, num_steps, add, jnp.zeros_like(weight)), of_inputs
+
+
+_convolved.defvjp(_forward, _backward)
