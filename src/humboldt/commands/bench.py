@@ -47,7 +47,7 @@ def bench(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, then exit.")] = False,
     ray: Annotated[str | None, typer.Option("--ray", help="Run on a Ray cluster: HOST:PORT, auto or local.")] = None,
 ) -> None:
-    """Train a model on every suite, and compare it with the references.
+    """Train a model on every suite; compare it with the references.
 
     The same command again does only what is missing.
     """

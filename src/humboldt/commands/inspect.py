@@ -35,7 +35,7 @@ def inspect(
     ] = None,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """Show the answer of a kept member to a string, and its internals."""
+    """Show a kept member's answer to a string, and its internals."""
     if as_records and output is not None:
         raise UsageError(f"--json and --output {output} were both given, but there is one output. Choose one of them.")
     if output is not None:

@@ -19,7 +19,7 @@ def merge_(
     ],
     out: Annotated[Path, typer.Option("--out", help="Folder for the joined results.", parser=folder, metavar="DIR")],
 ) -> None:
-    """Join the results and kept weights of several folders; merge nothing if two disagree.
+    """Join the results and kept weights of several folders. If two folders disagree, nothing is merged.
 
     The members in a file of `humboldt archive` are kept apart: a bench shows them as reported, not re-run.
     """

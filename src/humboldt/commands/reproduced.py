@@ -27,7 +27,7 @@ def reproduced(
     ] = False,
     as_records: Annotated[bool, typer.Option("--json", help="Print JSON records.")] = False,
 ) -> None:
-    """Show how much of the published tables was measured, and how much agrees."""
+    """Show how much of the published tables was measured and agrees."""
     if disagreeing and missing:
         raise UsageError("--missing and --disagreements were both given, but there is one output. Choose one of them.")
     if missing and as_records:

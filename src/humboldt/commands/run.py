@@ -267,7 +267,7 @@ def demo_studies(out: Path) -> list[Study]:
 
 
 def demo(out: Out = Path("demo-results")) -> None:
-    """Run a small part of every suite, and write the results as a page."""
+    """Run a small part of every suite; write the results as a page."""
     studies, answers = demo_studies(out), []
     with resumable():
         for study in studies:

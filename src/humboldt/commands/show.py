@@ -43,7 +43,7 @@ def show(
     failures: Annotated[bool, typer.Option("--failures", help="Print the tracebacks of what failed.")] = False,
     plugin: Plugins = [],  # noqa: B006
 ) -> None:
-    """Show results in the papers' tables, beside the published numbers."""
+    """Show results in the papers' tables, beside published numbers."""
     if sum([as_records, as_rows, output is not None]) > 1:
         raise UsageError("Of --json, --csv and --output only one can be given: there is one output. Choose one.")
     if members and curves:
