@@ -11,12 +11,16 @@ import torch
 from torch import nn
 from torch_modules import (
     BatchNorm,
+    Buffers,
+    CustomGradient,
     DataDependent,
     Dropping,
+    KeepsTensor,
     Lazy,
     Plain,
     PythonRandom,
 )
+from torch_recorder import Recorder
 from torch_roads import AWKWARD, DIFFERS, GRU, TRANSFORMER, assert_weights, job, train
 from torch_support import Telling
 
@@ -26,6 +30,7 @@ from humboldt.storage.checkpoints import Checkpoints
 from humboldt.training.base import Milestone, Road, engines
 from humboldt.training.engines.torch import _training
 from humboldt.training.pytorch import roads
+from humboldt.training.pytorch.graphs import Graphs
 from humboldt.training.pytorch.stacked import Stack
 from humboldt.training.pytorch.train import Together, Training
 from humboldt.training.spans import Call
@@ -103,6 +108,27 @@ def test_whatever_a_module_keeps_outside_its_state_dict_is_found(module: type):
     choice = roads.choose(_training(job(module)))
     assert choice.road == "in_turn"
     assert "keeps something after a call that is not in its `state_dict`" in choice.refusals[0]
+
+
+@pytest.mark.parametrize(
+    ("module", "reason"),
+    [
+        (BatchNorm, None),
+        (CustomGradient, None),
+        (Buffers, "it assigns a new tensor to its buffer `mean`"),
+        (DataDependent, "it reads numbers from the device in the middle of a step"),
+        (PythonRandom, DIFFERS),
+        (KeepsTensor, "it keeps something after a call that is not in its `state_dict` (`last`)"),
+    ],
+)
+def test_awkward_modules_are_recorded_or_a_sentence_says_why_not(
+    module: type, reason: str | None, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(roads, "Graphs", lambda training: Graphs(training, Recorder))
+    choice = roads.choose(_training(job(module, "graphs")))
+    assert choice.road == ("in_turn" if reason else "graphs")
+    assert [reason for text in choice.refusals if reason and reason in text] == [reason] * len(choice.refusals)
+    assert len(choice.refusals) == (reason is not None)
 
 
 def test_a_training_goes_on_where_there_is_no_such_device(tmp_path: Path):

@@ -123,8 +123,9 @@ class Graphed:
             *self.module.parameters(),
             *self.module.buffers(),
         ]
+        buffers = dict(self.module.named_buffers())
         try:
-            return recorded(
+            replay = recorded(
                 self.recorder,
                 lambda: self._step(inputs),
                 [*changed, *of_optimiser],
@@ -135,6 +136,10 @@ class Graphed:
             if isinstance(error, CannotRecord) or is_out_of_memory(error):
                 raise
             raise CannotRecord(str(error)) from error
+        for name, x in self.module.named_buffers():
+            if self.recorder.is_static and buffers.get(name) is not x:  # every repetition would begin with the old one
+                raise CannotRecord(f"it assigns a new tensor to its buffer `{name}`")
+        return replay
 
     def _step(self, batch: Examples) -> None:
         recipe, member, clip = self.training.recipe, self.member, self.training.recipe.gradient_clip
