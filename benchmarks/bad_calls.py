@@ -219,7 +219,10 @@ def command_calls() -> Iterator[Call]:
             for parameter in parameters:
                 if (name, parameter.name) in FREE or parameter.name == "help":
                     continue
-                for value in [*wrong_texts(parameter, kinds[parameter.name]), *wrong_contents(name, parameter.name)]:
+                values = [*wrong_texts(parameter, kinds[parameter.name]), *wrong_contents(name, parameter.name)]
+                if base[:1] == ["hub"] and parameter.name == "what":
+                    values = WRONG_FOLDERS
+                for value in values:
                     if parameter.name in at:
                         place = min(at.index(parameter.name), given)  # one that is not given comes after the others
                         arguments = [*base[:place], value, *base[place + (place < given) :]]

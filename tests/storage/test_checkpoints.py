@@ -109,6 +109,12 @@ def test_every_changed_byte_and_every_cut_is_noticed(tmp_path: Path):
         read(path)
 
 
+def test_a_pipe_is_not_waited_for(tmp_path: Path):
+    os.mkfifo(tmp_path / "a.weights")
+    with pytest.raises(Damaged, match=r"`a\.weights` is not a plain file"):
+        read(tmp_path / "a.weights")
+
+
 def test_an_edited_header_is_damage(tmp_path: Path):
     store = Checkpoints(tmp_path)
     store.save(5, ARRAYS)

@@ -104,6 +104,25 @@ def test_a_number_that_is_not_finite_is_damage(column: str, value: str, tmp_path
             assert "damaged or edited" in str(error) or "is not as it was written" in str(error)
 
 
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT * FROM scores_, n"
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ("ALTER TABLE scores RENAME TO scores_", f"CREATE VIEW scores AS {ENDLESS}"),
+        ("CREATE TRIGGER other AFTER INSERT ON members BEGIN DELETE FROM scores; END",),
+    ],
+)
+def test_a_view_or_a_trigger_is_refused(statements: tuple[str, ...], tmp_path: Path):
+    fill(tmp_path)
+    for statement in statements:
+        change(tmp_path, statement)
+    for opened in (Store, Store.open):
+        with pytest.raises(UsageError, match=r"was edited: it has the '(view|trigger) "):
+            opened(tmp_path)
+
+
 def test_a_row_in_the_place_of_another_is_noticed(tmp_path: Path):
     """A row that was intact once: its digest fits, and the number of rows, too."""
     store = Store(tmp_path)

@@ -259,6 +259,12 @@ def test_nothing_is_measured_in_an_empty_folder(tmp_path: Any):
         humboldt.reproduced(tmp_path, "chomksy")
 
 
+def test_a_model_that_was_only_scored_measures_nothing(tmp_path: Any):
+    settings = {"test_lengths": (41, 42), "strings_per_length": 2}
+    humboldt.score("chomsky", lambda inputs: ["a"] * len(inputs), tasks="parity_check", settings=settings, out=tmp_path)
+    assert sum(table.measured for table in humboldt.reproduced(tmp_path, "chomsky")) == 0
+
+
 def test_the_command_prints_the_same(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sys.argv", ["humboldt", "reproduced", str(ROOT / "reproductions"), "--suite", "bliss"])
     with pytest.raises(SystemExit) as leaving:

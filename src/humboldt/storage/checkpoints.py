@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 import time
 import uuid
 from collections.abc import Iterable, Mapping
@@ -85,6 +86,8 @@ def _replace(path: Path, parts: Iterable[bytes | memoryview]) -> None:
 def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Reads the arrays and `about` of `write` (in which tuples have become lists)."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for without end
+            raise Damaged(f"`{path.name}` is not a plain file.")
         with path.open("rb") as file:
             if (start := file.read(len(FORMAT))) != FORMAT:
                 if start[8:9] == b"{":

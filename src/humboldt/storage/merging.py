@@ -217,6 +217,8 @@ def _weights(folders: Sequence[Path], warn: Callable[[str], None]) -> list[tuple
 
 
 def _check_same(first: Path, second: Path) -> None:
+    if not second.is_file():  # such as a pipe; the first one has been read
+        return
     if first.read_bytes() == second.read_bytes():
         return
     try:

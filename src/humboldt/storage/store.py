@@ -137,7 +137,8 @@ class Store:
         version, application = (
             db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("user_version", "application_id")
         )
-        tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        made = db.execute("SELECT type, name FROM sqlite_master").fetchall()
+        tables = {name for kind, name in made if kind == "table"}
         is_ours = application in (0, APPLICATION)
         if is_ours and version > SCHEMA:
             raise UsageError(
@@ -153,6 +154,11 @@ class Store:
             raise UsageError(
                 f"`{self.path}` is not a Humboldt database: it belongs to another program. Move it away, or choose "
                 "another folder with --out."
+            )
+        if others := [f"{kind} {name}" for kind, name in made if kind not in ("table", "index")]:
+            raise UsageError(
+                f"`{self.path}` was edited: it has the {others[0]!r:.60}, and Humboldt makes tables only. A view may "
+                "be without end, and a trigger changes what is written. Restore the file from a copy."
             )
         return version
 

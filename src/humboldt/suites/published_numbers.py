@@ -17,7 +17,7 @@ from humboldt.core.identity import canonical
 from humboldt.errors import UsageError
 from humboldt.report.tables import Record
 from humboldt.storage.exports import read_records
-from humboldt.suites import plans, suites
+from humboldt.suites import catalogue, plans, suites
 from humboldt.suites.agreement_rules import RULES, Row, Rule
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.cells import Cell, cells_of, sort_results
@@ -233,6 +233,8 @@ def _work(suite: AbstractSuite, cell: Cell) -> tuple[float, float] | None:
 def _papers_cells(suite: str, task: str, model: str) -> tuple[tuple[str, tuple[float, int]], ...]:
     """Returns members times length of training, and members, in the paper's setting, for each place of its table."""
     of_suite = suites.get(suite)
+    if model not in catalogue.models(of_suite):  # it was scored, and trained elsewhere
+        return ()
     papers: dict[str, tuple[float, int]] = {}
     for experiment in plans.plan(of_suite, Request((task,), (model,), "paper")):
         place = canonical(list(of_suite.presentation.place(experiment.training, experiment.evaluations[0])))
