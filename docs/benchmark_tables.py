@@ -362,6 +362,24 @@ def hops() -> str:
     return markdown(("", *(f"`{command}`, {key}" for command, key in columns)), rows)
 
 
+def same_results() -> str:
+    """Returns what was compared before the package was divided into rooms and after, and how much differs."""
+    record = load("same_results-rooms-cpu")
+    differing = len(record["differences"])
+    return paragraph(
+        f"{record['members']} members with {record['values']} measures and curves, of `{record['commits'][0]}` and of "
+        f"`{record['commits'][1]}`; values that differ: {differing or 'none'}. They are of commands "
+        f"{record['commands']}: {', '.join(record['cells'])}."
+    )
+
+
+def first_line() -> str:
+    """Returns the processor seconds until the first line of a plan."""
+    results = load("first_line-cpu")["results"]
+    rows = [(name, f"{result['median_processor_seconds']:.2f}") for name, result in results.items()]
+    return markdown(("", "processor seconds (median of 3)"), rows)
+
+
 def outside() -> str:
     """Returns what it takes to add a suite and a package from outside."""
     rows = [
@@ -421,6 +439,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "benchmark_rooms": rooms,
     "benchmark_hops": hops,
     "benchmark_outside": outside,
+    "benchmark_same_results": same_results,
+    "benchmark_first_line": first_line,
     "benchmark_walk_through": walk_through,
     "benchmark_first_table": first_table,
 }
