@@ -100,3 +100,13 @@ def test_python_blocks_run(page: Path, folder: Path):
 def test_the_notebook_is_that_of_the_tutorial():
     made = script("docs/notebook.py")
     assert made.NOTEBOOK.read_text(encoding="utf-8") == made.notebook(), "Run `python docs/notebook.py`."
+
+
+def test_the_walk_through_is_recorded():
+    """No block is empty, and none is wider than its terminal."""
+    recording = script("benchmarks/recording.py")
+    blocks = dict(recording.RECORDED.findall(recording.PAGE.read_text(encoding="utf-8")))
+    assert len(blocks) == 10
+    for name, text in blocks.items():
+        assert text.startswith(("$ ", "...\n")), name
+        assert max(map(len, text.splitlines())) <= (120 if name.endswith("-120") else 80), name
