@@ -67,8 +67,8 @@ def family_speeds() -> str:
     loads = [run["machine"]["load"] for run in runs]
     return paragraph(
         f"On two busy cores (other work: loads of {min(loads):.0f} to {max(loads):.0f}), with about 33,000 parameters "
-        f"and batches of {runs[0]['batch']} strings of 10 to 80 tokens, a step takes this many times the processor time "
-        "of the LSTM's in the same run ([record](../benchmarks/records/family_speed-cpu.json)): "
+        f"and batches of {runs[0]['batch']} strings of 10 to 80 tokens, a step takes this many times the processor "
+        "time of the LSTM's in the same run ([record](../benchmarks/records/family_speed-cpu.json)): "
         + "; ".join(f"{title} {ratio:.1f}" for ratio, title in times)
         + "."
     )
