@@ -1,6 +1,6 @@
 """Is every wrong call refused? Wrong values, by type, of every option of every command and of every public function.
 
-    python benchmarks/bad_calls.py [--every N] [--processes 2] > record.json
+    python benchmarks/bad_calls.py [--every N] [--only PLACE] [--processes 2] > record.json
 
 Each call runs in a copy (fork) of one process that has imported the package, with a new folder, which is its working
 directory, its home and the place of its temporary files; no path outside it is used. It must end with a sentence within
@@ -12,6 +12,7 @@ makes every N-th call only. Prints one JSON record.
 
 import argparse
 import contextlib
+import gzip
 import inspect
 import io
 import json
@@ -28,6 +29,7 @@ import typing
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import resources
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,30 +48,40 @@ from humboldt.suites import catalogue, suites
 MOST_PROCESSOR_SECONDS, MOST_SECONDS = 10, 60.0
 LONG, DIGITS, NESTED = "x" * 300, "9" * 5_000, "[" * 100_000
 TINY = ["--set", "test_lengths=41,42", "--set", "strings_per_length=2"]
-# Calls that succeed. Every option of their commands is then added with wrong values.
-COMMANDS: dict[str, list[str]] = {
-    "list": ["tasks"],
-    "plan": ["chomsky", "--task", "parity_check", "--model", "rnn", "--no-estimate"],
-    "run": ["chomsky", "--task", "parity_check", "--model", "rnn", "--no-estimate", "--dry-run"],
-    "show": ["store"],
-    "data": ["chomsky", "parity_check"],
-    "describe": ["my.regex"],
-    "score": ["chomsky", "parity_check", "predictions.jsonl", *TINY],
-    "archive": ["store", "--output", "archive"],
-    "merge": ["store", "--out", "merged"],
-    "check": ["chomsky", "parity_check", "examples.jsonl"],
-    "report": ["store"],
-    "plot": ["store"],
-    "inspect": ["store", "--input", "a b"],
-    "prove": ["store"],
-    "export": ["lm-eval", "--out", "exported"],
-    "demo": [],
-    "bench": ["lstm", "--suite", "chomsky", "--no-estimate", "--dry-run"],
-    "reproduced": ["store"],
-    "references": [],
+DRY = ["--references", "--no-estimate", "--dry-run"]
+CELL = ["chomsky", "--task", "parity_check", "--model", "rnn", "--no-estimate"]
+# Calls that succeed, of each command. Every option of the command is then added to each of them with wrong values: an
+# option that is not about a call must be refused, too.
+COMMANDS: dict[str, list[list[str]]] = {
+    "list": [["tasks"], ["settings", "chomsky"]],
+    "plan": [CELL, [*CELL, "--settings"], [*CELL, "--slurm"]],
+    "run": [
+        [*CELL, "--dry-run"],
+        ["chomsky", "--preset", "bench_quick", "--task", "parity_check", "--model", "family/lstm", *DRY],
+    ],
+    "show": [["store"], ["store", "--members"], ["store", "--failures"]],
+    "data": [["chomsky", "parity_check"]],
+    "describe": [["my.regex"]],
+    "score": [["chomsky", "parity_check", "predictions.jsonl", *TINY]],
+    "archive": [["store"], ["store", "--output", "archive"]],
+    "merge": [["store", "--out", "merged"], ["members.jsonl", "--out", "merged"]],
+    "check": [
+        ["chomsky", "parity_check", "examples.jsonl"],
+        ["task", "chomsky/parity_check"],
+        ["model", "mine.py:answer", "--on", "chomsky/parity_check"],
+    ],
+    "report": [["store"]],
+    "plot": [["store", "list"], ["store", "chomsky/scores", "--output", "scores.svg"]],
+    "inspect": [["store", "--input", "a b"]],
+    "prove": [["bliss", "an_bn", "an_bn.json"], ["bliss", "dyck_1", "dyck_1.json", "--check", "certificate.json"]],
+    "export": [["lm-eval", "chomsky", "--out", "exported", "--task", "parity_check"], ["hub", "exported"]],
+    "demo": [[]],
+    "bench": [["lstm", "--suite", "chomsky", "--no-estimate", "--dry-run"]],
+    "reproduced": [["store"], ["store", "--missing"], ["store", "--disagreements"]],
+    "references": [[], ["--add", "members.jsonl", "--to", "folder"], ["--picture", "answers.svg"]],
 }
-# The first ones need packages for figures, weights or minutes: wrong values are refused before that.
-NOT_BEGUN = {"report", "plot", "inspect", "prove", "export", "demo", "archive"}
+# These succeed after more than 10 s: wrong values are refused before that.
+NOT_BEGUN = [["demo"], ["export", "hub", "exported"]]
 WRONG_NUMBERS = [
     "x",
     "",
@@ -89,6 +101,42 @@ WRONG_NUMBERS = [
 ]
 WRONG_NAMES = ["", " ", "nope", LONG, "../../nope", "\x1b[31mred", "chomsky/parity_check/x", DIGITS, "a\nb", NESTED]
 WRONG_FILES = ["", "nowhere/file.json", LONG, "folder", "\x1b[31m/x", DIGITS]
+CONTENTS: dict[str, bytes] = {
+    "empty": b"",
+    "bytes": b"\xff\xfe\0\x80",
+    "zeros": b"\0" * 1000,
+    "null": b"null\n",
+    "list": b"[]\n",
+    "object": b"{}\n",
+    "number": DIGITS.encode(),
+    "nested": NESTED.encode(),
+    "keys": b'{"input": 3, "target": [], "prediction": {}, "training": 1, "symbols": "a", "units": {}}\n',
+    "inside": b'{"input": ' + NESTED.encode() + b"}\n",
+    "escape": b"\x1b[31mred\n",
+}
+# Files with these contents are given to the options that read a file, with the endings that they accept.
+ENDINGS = {
+    ("describe", "file"): ("regex", "automaton", "grammar"),
+    ("score", "file"): ("jsonl", "tsv", "parquet", "eval", "json"),
+    ("score", "twin"): ("jsonl", "tsv"),
+    ("check", "file"): ("jsonl",),
+    ("check", "task"): ("py:answer",),
+    ("merge", "folders"): ("jsonl",),
+    ("prove", "network"): ("json",),
+    ("prove", "check"): ("json",),
+    ("references", "add"): ("jsonl", "jsonl.gz"),
+}
+# An empty pattern is a language; so is a pattern of these letters.
+LANGUAGES = {("empty", "regex"), ("null", "regex"), ("number", "regex")}
+PLUGINS = {
+    "exits": "raise SystemExit(0)",
+    "raises": "class Stop(BaseException): pass\nraise Stop('x' * 1000)",
+    "fails": "1 / 0",
+    "lacks": "import a_module_that_is_not_there",
+    "syntax": "def",
+    "nested": "(" * 1000,
+    "bytes": "\0",
+}
 WRONG_FOLDERS = ["", LONG, "examples.jsonl", "examples.jsonl/x"]
 WRONG_SETTINGS = ["", "=", "steps", "steps=", "nope=3", f"steps={DIGITS}", f"{LONG}=1", "steps=-1", "steps=1=2", NESTED]
 # Options that any text fits.
@@ -117,14 +165,34 @@ def prepare(folder: Path, *, trains: bool = True) -> None:
         humboldt.score("chomsky", answer, tasks="parity_check", settings=few, out=folder / "store")
     (folder / "folder").mkdir()
     (folder / "my.regex").write_text("(a|b)*abb\n")
-    rows = [{"input": "a b", "target": "b"}, {"input": "a a", "target": "a"}]
-    (folder / "examples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        command(["data", "chomsky", "parity_check", "--split", "test", *TINY])
-    rows = [json.loads(line) for line in said.getvalue().splitlines()]
+    (folder / "mine.py").write_text("def answer(inputs):\n    return ['a' for _ in inputs]\n")
+    for network, name in (("an_bn_figure_4", "an_bn"), ("dyck_1", "dyck_1")):
+        text = resources.files("humboldt.mdl").joinpath("networks", f"{network}.json").read_text()
+        (folder / f"{name}.json").write_text(text)
+    certificate = ["dyck_1", str(folder / "dyck_1.json"), "--certificate", str(folder / "certificate.json")]
+    said_by("prove", "bliss", *certificate)
+    members = resources.files("humboldt.references").joinpath("chomsky.jsonl.gz").read_bytes()
+    (folder / "members.jsonl").write_bytes(gzip.decompress(members))
+    examples = said_by("data", "chomsky", "parity_check", "--split", "test", *TINY)
+    (folder / "examples.jsonl").write_text(examples)
+    rows = [json.loads(line) for line in examples.splitlines()]
     written = [json.dumps({**row, "prediction": row["target"]}) + "\n" for row in rows]
     (folder / "predictions.jsonl").write_text("".join(written))
+    (folder / "wrong").mkdir()
+    for ending in sorted({ending for endings in ENDINGS.values() for ending in endings}):
+        for name, content in CONTENTS.items():
+            packed = gzip.compress(content) if ending.endswith(".gz") else content
+            (folder / "wrong" / f"{name}.{ending.partition(':')[0]}").write_bytes(packed)
+    for name, text in PLUGINS.items():
+        (folder / "wrong" / f"plugin_{name}.py").write_text(text)
+
+
+def said_by(*arguments: str) -> str:
+    """Returns what a command prints."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        command(list(arguments))
+    return said.getvalue()
 
 
 def command(arguments: list[str]) -> None:
@@ -142,21 +210,35 @@ def command(arguments: list[str]) -> None:
 def command_calls() -> Iterator[Call]:
     """Every option of every command with wrong values of its type."""
     group: Any = typer.main.get_command(cli.app)
-    for name, base in COMMANDS.items():
+    for name, bases in COMMANDS.items():
+        parameters = group.commands[name].params
         kinds = typing.get_type_hints(inspect.unwrap(group.commands[name].callback))
-        for parameter in group.commands[name].params:
-            if (name, parameter.name) in FREE or parameter.name == "help":
-                continue
-            for value in wrong_texts(parameter, kinds[parameter.name]):
-                if not parameter.opts[0].startswith("-"):
-                    at = [p.name for p in group.commands[name].params if not p.opts[0].startswith("-")]
-                    place = at.index(parameter.name)
-                    arguments = [*base[:place], value, *base[place + 1 :]]
-                elif getattr(parameter, "is_flag", False):
-                    arguments = [*base, f"{parameter.opts[0]}={value}"]
-                else:
-                    arguments = [*base, parameter.opts[0], value]
-                yield Call(f"{name} {parameter.opts[0]}", short(value), lambda a=[name, *arguments]: command(a))
+        at = [parameter.name for parameter in parameters if not parameter.opts[0].startswith("-")]
+        for base in bases:
+            given = next((place for place, word in enumerate(base) if word.startswith("-")), len(base))
+            for parameter in parameters:
+                if (name, parameter.name) in FREE or parameter.name == "help":
+                    continue
+                for value in [*wrong_texts(parameter, kinds[parameter.name]), *wrong_contents(name, parameter.name)]:
+                    if parameter.name in at:
+                        place = min(at.index(parameter.name), given)  # one that is not given comes after the others
+                        arguments = [*base[:place], value, *base[place + (place < given) :]]
+                    elif getattr(parameter, "is_flag", False):
+                        arguments = [*base, f"{parameter.opts[0]}={value}"]
+                    else:
+                        arguments = [*base, parameter.opts[0], value]
+                    place = " ".join([name, *base[: given or 2], parameter.opts[0]])
+                    yield Call(place, short(value), lambda a=[name, *arguments]: command(a))
+
+
+def wrong_contents(name: str, option: str) -> list[str]:
+    """Returns files with a wrong content for an option."""
+    if option == "plugin":
+        return [f"wrong/plugin_{content}.py" for content in PLUGINS]
+    endings = ENDINGS.get((name, option), ())
+    return [
+        f"wrong/{content}.{ending}" for ending in endings for content in CONTENTS if (content, ending) not in LANGUAGES
+    ]
 
 
 def wrong_texts(parameter: Any, annotation: Any) -> list[str]:
@@ -422,9 +504,10 @@ def all_calls() -> list[Call]:
 def right_calls() -> list[Call]:
     """The calls that wrong values are put into: they succeed."""
     commands = [
-        Call(name, "", lambda a=[name, *base]: command(a))
-        for name, base in COMMANDS.items()
-        if name not in NOT_BEGUN and name != "check"
+        Call(" ".join([name, *base]), "", lambda a=[name, *base]: command(a))
+        for name, bases in COMMANDS.items()
+        for base in bases
+        if [name, *base] not in NOT_BEGUN
     ]
     functions = [
         Call(f"humboldt.{name}", "", lambda f=function, b=base: f(**b))
@@ -451,6 +534,7 @@ def main() -> None:
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--only", default="", help="the beginning of the places of calls: `check`, `humboldt.load`")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="humboldt-calls-") as place:
@@ -460,7 +544,7 @@ def main() -> None:
         for call in right_calls():
             made = outcome(call, prepared)
             assert made.result == "accepted", (call.place, made)
-        calls = all_calls()[:: options.every]
+        calls = [call for call in all_calls() if call.place.startswith(options.only)][:: options.every]
         with get_context("fork").Pool(options.processes, initializer=_share, initargs=(calls, prepared)) as pool:
             outcomes = pool.map(_numbered, range(len(calls)), chunksize=8)
     counts = Counter(made.result for made in outcomes)

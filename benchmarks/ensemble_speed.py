@@ -86,12 +86,12 @@ class Road:
 def measured(row: Row, options: argparse.Namespace) -> dict[str, Any]:
     """Runs a row by both roads in turn, or by the scan alone if both are scans."""
     roads = {"fused": Road(row, True, options), "scan": Road(row, False, options)}
+    plan = roads["fused"].plan
     if roads["fused"].loop == "scan":
         del roads["fused"]
     for _ in range(options.repeats + 2):
         for road in roads.values():
             road.round()
-    plan = next(iter(roads.values())).plan
     rates = {name: road.record() for name, road in roads.items()}
     ratio = {}
     if "fused" in rates:

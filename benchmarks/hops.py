@@ -89,7 +89,8 @@ def hops(checkout: Path, command: str) -> dict[str, Any]:
 def counted(counts: dict[str, int], place: tuple[str, str]) -> int:
     """Returns the number of calls of a function in the files whose names end like this.
 
-    >>> counted({"storage/store.py Store.open": 2, "store.py Store.open": 1, "rows.py open": 5}, ("store.py", "Store.open"))
+    >>> calls = {"storage/store.py Store.open": 2, "store.py Store.open": 1, "rows.py open": 5}
+    >>> counted(calls, ("store.py", "Store.open"))
     3
     """
     path, name = place

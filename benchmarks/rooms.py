@@ -7,6 +7,7 @@ checkout is imported. Repeated code is counted by a program `duplicates`, and is
 """
 
 import ast
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from typing import Any
 from _record import report
 
 TOP = {"__init__", "__main__"}  # the public names, and `python -m humboldt`
-MOST_PAIRS = 200
+MOST_PAIRS = 200  # that are listed; the others are counted
 
 
 def modules_of(folder: Path) -> list[Path]:
@@ -94,13 +95,25 @@ def lines(folder: Path) -> int:
 
 
 def repeated(folder: Path) -> int | None:
-    """Returns the number of pairs of places that share six or more lines, at most `MOST_PAIRS`."""
+    """Returns the number of pairs of places that share six or more lines."""
     program = shutil.which("duplicates")
     if program is None:
         return None
-    command = [program, "--repo", str(folder), "--most", str(MOST_PAIRS), "--seconds", "300"]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return sum(line[:1] == "D" and line[1:2].isdigit() for line in shown.splitlines())
+    command = [program, "--repo", str(folder), "--most", str(MOST_PAIRS), "--seconds", "600"]
+    return pairs(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def pairs(shown: str) -> int:
+    """Returns the number of pairs in what `duplicates` prints.
+
+    >>> pairs("5 pairs\\nD1 a.py:1-9 ~ b.py:1-9\\nD2 a.py:1-7 ~ c.py:2-8\\n(+3 more pairs)")
+    5
+    """
+    if "incomplete:" in shown:
+        raise RuntimeError(shown)
+    listed = sum(line[:1] == "D" and line[1:2].isdigit() for line in shown.splitlines())
+    more = re.search(r"^\(\+([\d,]+) more pairs\)", shown, re.MULTILINE)
+    return listed + (int(more[1].replace(",", "")) if more else 0)
 
 
 def count(checkout: Path) -> dict[str, Any]:

@@ -1,12 +1,16 @@
 """What does our loop around a PyTorch module cost? The same batches and steps as in a bare PyTorch loop, in turns.
 
-    python benchmarks/torch_loop.py [--rounds 12] [--steps 60] [--hidden-size 256]
+    python benchmarks/torch_loop.py [--rounds 12] [--steps 60] [--hidden-size 256] [--threads 1] [--bare-threads 1]
 
 A round of ours holds everything that `humboldt run` does for each step: losses, accuracy, the check that all is finite,
 random numbers of the member's own, progress. Prints one JSON record with the ratio ours / bare of every round.
+
+Both use `--threads` threads: one, as `humboldt run` does by default. PyTorch's own default is all cores, which on an
+idle machine is faster for large networks; `--bare-threads` of the cores measures what that is worth.
 """
 
 import argparse
+import os
 import statistics
 import time
 from typing import Any
@@ -41,7 +45,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--hidden-size", type=int, default=256)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--bare-threads", type=int, help="of the bare loop; as many as ours without it")
     options = parser.parse_args()
+    threads, bare_threads = options.threads, options.bare_threads or options.threads
+    os.environ["OMP_NUM_THREADS"] = str(threads)  # otherwise ours would use one
     name = register_model("benchmark:GRU", GRU)
     settings = {"learning_rates": (1e-3,), "hidden_size": options.hidden_size, "steps": options.steps}
     study = humboldt.plan("chomsky", tasks="reverse_string", models=name, preset="paper", seeds=1, settings=settings)
@@ -51,6 +59,7 @@ def main() -> None:
     batches = [training._examples(job.problem.batch(step), 0) for step in range(options.steps)]
 
     def ours() -> float:
+        torch.set_num_threads(threads)
         learner, sink = training.fresh(job.members[0]), Silent()
         begin = time.perf_counter()
         training._span(learner, 0, 0, batches)
@@ -58,6 +67,7 @@ def main() -> None:
         return time.perf_counter() - begin
 
     def bare() -> float:
+        torch.set_num_threads(bare_threads)
         module = GRU(job.problem.input_size, job.problem.output_size, options.hidden_size)
         optimiser = torch.optim.Adam(module.parameters(), 1e-3)
         module.train()
@@ -83,7 +93,8 @@ def main() -> None:
         {
             "steps": options.steps,
             "hidden_size": options.hidden_size,
-            "threads": torch.get_num_threads(),
+            "threads": threads,
+            "bare_threads": bare_threads,
             "torch": torch.__version__,
             "rounds": rounds,
             "median_ratio": statistics.median(one["ratio"] for one in rounds),

@@ -17,6 +17,16 @@ def load(name: str) -> Any:
     return json.loads((RECORDS / f"{name}.json").read_text(encoding="utf-8"))
 
 
+def records(name: str) -> list[Any]:
+    """Returns the records of a file that has several, one after the other."""
+    text, decoder, found = (RECORDS / f"{name}.jsonl").read_text(encoding="utf-8").strip(), json.JSONDecoder(), []
+    while text:
+        record, end = decoder.raw_decode(text)
+        found.append(record)
+        text = text[end:].lstrip()
+    return found
+
+
 def markdown(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Returns a table, with an empty line before and after it."""
     lines = [columns, ["---"] * len(columns), *rows]
@@ -72,6 +82,33 @@ def family_speeds() -> str:
         + "; ".join(f"{title} {ratio:.1f}" for ratio, title in times)
         + "."
     )
+
+
+def fused() -> str:
+    """Returns how fast ensembles are trained with the loop over time as a kernel, as a scan and by PyTorch."""
+    titles = {"rnn": "RNN", "lstm": "LSTM", "stack_rnn": "Stack-RNN", "tape_rnn": "Tape-RNN"}
+    theirs = {(one["model"], one["precision"]): one for one in records("torch_recurrent-h200")}
+    measured, rows = records("ensemble_speed-h200-fused"), []
+    for one in measured:
+        kernel, scan = one.get("fused"), one["scan"]
+        pytorch = theirs.get((one["model"], one["precision"])) if not one["settings"] else None
+        best = max(pytorch["model_steps_per_second"].items(), key=lambda pair: pair[1]) if pytorch else None
+        size = "".join(f", {value} units" for value in one["settings"].values())
+        rows.append(
+            (
+                titles[one["model"]] + size + (", bfloat16" if one["precision"] == "bfloat16" else ""),
+                f"{kernel['model_steps_per_second']['median']:,}" if kernel else "",
+                f"{scan['model_steps_per_second']['median']:,}",
+                one.get("times_as_fast", ""),
+                f"{best[1]:,} (`{best[0]}`)" if best else "",
+                (kernel or scan)["milliseconds_of_a_step"],
+                (kernel or scan)["milliseconds_of_making_a_batch"],
+            )
+        )
+    loads = [one["machine"]["load"] for one in measured]
+    columns = ("", "kernel", "scan", "times as fast", "PyTorch", "ms of a step", "ms to make a batch")
+    text = f"The card's machine had other work to do: a load of {min(loads)} to {max(loads)} on its 16 cores."
+    return markdown(columns, rows) + text + "\n\n"
 
 
 def scoring() -> str:
@@ -247,7 +284,8 @@ def loop() -> str:
     return paragraph(
         f"`python benchmarks/torch_loop.py`: {record['steps']} steps of a GRU of {record['hidden_size']} units "
         "on batches of "
-        f"128 strings, ours and a bare PyTorch loop in turns, {len(single)} rounds. Ours takes "
+        f"128 strings, ours and a bare PyTorch loop in turns, {len(single)} rounds, on {record['date']}, "
+        f"{record['threads']} thread{'s' * (record['threads'] > 1)} each. Ours takes "
         f"{record['median_ratio']:.3f} "
         f"times as long (median; single rounds {min(single):.2f} to {max(single):.2f}) ({link('torch_loop-cpu')})."
     )
@@ -322,7 +360,33 @@ def rooms() -> str:
         "repeated_pairs_in_source": "pairs in `src`",
     }
     rows = [(title, *(f"{record[key][name]:,}" for key in ("before", "after"))) for name, title in titles.items()]
-    return markdown(("", "before", "after"), rows)
+    return markdown(("", f"before (`{record['before']['commit']}`)", f"after (`{record['after']['commit']}`)"), rows)
+
+
+def hops() -> str:
+    """Returns how often one command does the same work, before the package was divided into rooms and after."""
+    record = load("hops-cpu")
+    titles = {
+        "to_json": "trainings made from settings",
+        "from_json": "trainings made from stored JSON",
+        "jobs": "jobs of an engine built",
+        "problems": "problems built",
+        "stores": "folders of results opened",
+        "connections": "connections to a database",
+        "files": "files of the package with a function that ran",
+    }
+    columns = [(command, key) for command in ("run", "score") for key in ("before", "after")]
+    rows = [(title, *(record[key][command][name] for command, key in columns)) for name, title in titles.items()]
+    return markdown(("", *(f"`{command}`, {key}" for command, key in columns)), rows)
+
+
+def outside() -> str:
+    """Returns what it takes to add a suite and a package from outside."""
+    rows = [
+        (part["what"], part["lines"], part["lines_of_code"], part["attempts"], part["note"])
+        for part in load("outside-cpu")["parts"]
+    ]
+    return markdown(("", "lines", "of code", "attempts", ""), rows)
 
 
 def walk_through() -> str:
@@ -358,6 +422,7 @@ def first_table() -> str:
 
 BLOCKS: dict[str, Callable[[], str]] = {
     "benchmark_ratios": ratios,
+    "benchmark_fused": fused,
     "benchmark_scoring": scoring,
     "benchmark_search": search,
     "benchmark_score_file": score_file,
@@ -373,6 +438,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "benchmark_kills": kills,
     "benchmark_ray": ray_costs,
     "benchmark_rooms": rooms,
+    "benchmark_hops": hops,
+    "benchmark_outside": outside,
     "benchmark_walk_through": walk_through,
     "benchmark_first_table": first_table,
 }

@@ -27,6 +27,7 @@ from humboldt.suites.chomsky.protocol import TASKS
 from humboldt.suites.profile import headline
 from humboldt.suites.published_numbers import NOT_EXPLAINED
 from humboldt.suites.reading import stored, tables
+from humboldt.suites.reproduced import by_cause
 from humboldt.suites.reproduced import disagreements as found_disagreements
 
 ROOT = Path(__file__).parents[1]
@@ -151,8 +152,8 @@ def bliss_prior_work() -> str:
 
 def reproduced() -> str:
     """Returns one row for each published table of which something was measured, and one for all others of a paper."""
-    columns = ("numbers", "measured", "judged", "agree", "trained longer", "cost", "what counts as agreement")
-    lines = [f"| suite | the paper's | {' | '.join(columns)} |", "| --- " * 9 + "|"]
+    columns = ("numbers", "measured", "judged", "agree", "trained longer", "cost")
+    lines = [f"| suite | the paper's | {' | '.join(columns)} |", "| --- " * 8 + "|"]
     found = humboldt.reproduced(ROOT / "reproductions")
     for suite in dict.fromkeys(one.suite for one in found):
         own = [one for one in found if one.suite == suite]
@@ -171,14 +172,15 @@ def reproduced() -> str:
                     *judged,
                     longer,
                     cost,
-                    one.rule,
                 )
                 lines.append(f"| {' | '.join(cells)} |")
         rest = [one for one in own if not one.measured]
         if rest:
             names = ", ".join(_title(one.table).removeprefix("Table ") for one in rest)
             noun = "Tables" if len(rest) > 1 else "Table"
-            lines.append(f"| `{suite}` | {noun} {names} | {sum(one.numbers for one in rest)} | 0 | | | | | |")
+            lines.append(f"| `{suite}` | {noun} {names} | {sum(one.numbers for one in rest)} | 0 | | | | |")
+    rules = dict.fromkeys((one.suite, one.rule) for one in found if one.rule)
+    lines += ["", "What counts as agreement:", "", *(f"- `{suite}`: {rule}" for suite, rule in rules)]
     total = sum(one.measured for one in found), sum(one.numbers for one in found)
     lines += ["", f"{total[0]:,} of {total[1]:,} published numbers are measured."]
     return "\n" + "\n".join(lines) + "\n\n"
@@ -215,16 +217,12 @@ def speed() -> str:
 
 def disagreements() -> str:
     """Returns the numbers that do not agree, by likely cause."""
-    by_cause: dict[tuple[str, str, str], list[str]] = {}
-    for one in found_disagreements(ROOT / "reproductions"):
-        ours = one.measured if isinstance(one.measured, str) else f"{one.measured:.4g}"
-        name = f"{one.task}, {one.model}, {one.what}: {ours} ({one.published})"
-        by_cause.setdefault((one.suite, one.table, one.cause), []).append(name)
+    found = by_cause(found_disagreements(ROOT / "reproductions"))
     lines = ["| suite | table | ours (paper) | likely cause |", "| --- | --- | --- | --- |"]
-    for (suite, table, cause), names in by_cause.items():
+    for (suite, table, cause), names in found.items():
         lines.append(f"| `{suite}` | {_title(table)} | {'; '.join(names)} | {cause} |")
-    count = sum(map(len, by_cause.values()))
-    unknown = sum(len(names) for (_, _, cause), names in by_cause.items() if cause.startswith(NOT_EXPLAINED))
+    count = sum(map(len, found.values()))
+    unknown = sum(len(names) for (_, _, cause), names in found.items() if cause.startswith(NOT_EXPLAINED))
     lines += ["", f"{count} numbers do not agree; {unknown} of these are not explained."]
     return "\n" + "\n".join(lines) + "\n\n"
 

@@ -6,7 +6,7 @@ import math
 import re
 import statistics
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +40,10 @@ def script(path: str) -> Any:
     return module
 
 
-def markdown(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Returns a table, with an empty line before and after it."""
+def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Returns a table, or a sentence if it has no rows, with an empty line before and after it."""
+    if not rows:
+        return "\nThere are no results yet.\n\n"
     lines = [columns, ["---"] * len(columns), *rows]
     return "\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n\n"
 
@@ -182,7 +184,7 @@ def bias_shares() -> str:
         f"In these {len(places)} cells, {len(tested)} shares have a published number. Of them {len(rare)} have a p "
         f"below 0.01 if all of the paper's seeds fit, and {len(if_few)} if 70% do: {'; '.join(where) or 'none'}."
     )
-    return markdown(columns, map(module.row, shares)) + textwrap.fill(said, 140) + "\n\n"
+    return markdown(columns, [module.row(share) for share in shares]) + textwrap.fill(said, 140) + "\n\n"
 
 
 def bias_lengths() -> str:

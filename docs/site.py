@@ -162,8 +162,8 @@ def gather() -> None:
         write(place(page), rewritten(page.read_text(encoding="utf-8"), page, target_of))
     add_files(path for path in target_of if path not in pages and path / "README.md" not in pages)
     write_reference()
-    results = ["report", str(ROOT / "reproductions"), "--output", str(PAGES / "results.html")]
-    subprocess.run([sys.executable, "-m", "humboldt", *results], check=True)
+    results = ["report", "reproductions", "--output", str(PAGES / "results.html")]  # the page names the folder so
+    subprocess.run([sys.executable, "-m", "humboldt", *results], cwd=ROOT, check=True)
 
 
 def main() -> None:

@@ -134,7 +134,7 @@ def _not_measured(suite: str, main: Sequence[PublishedNumber]) -> list[str]:
     parts = [_title(suite, model) for model in models] + [task for task in tasks if not models or len(tasks) < 8]
     if models and len(tasks) >= 8:
         parts.append(f"{len(tasks)} of {len({n.task for n in main})} tasks")
-    return [f"Nothing is measured of {_listed(parts)}."] if parts else []
+    return [f"Not measured: {_listed(parts)}."] if parts else []
 
 
 def _any(numbers: Any) -> bool:

@@ -8,7 +8,7 @@ from flax import linen as nn
 
 
 class GRU(nn.Module):
-    """Plain Flax. Reads the tokens of one example, shape `(time,)`; logits of shape `(time, output_size)`."""
+    """Plain Flax. Maps the tokens of one example, shape `(time,)`, to logits, shape `(time, output_size)`."""
 
     input_size: int
     output_size: int
@@ -32,6 +32,6 @@ class FlaxNetwork(eqx.Module):
 
 
 def gru(input_size: int, output_size: int, hidden_size: int = 64, *, key) -> FlaxNetwork:
-    """What Humboldt calls. By the parameter `key` it knows a JAX network."""
+    """Returns a network. Humboldt calls this function; the parameter `key` marks it as a JAX network."""
     module = GRU(input_size, output_size, hidden_size)
     return FlaxNetwork(module.init(key, jnp.zeros(1, int)), module)

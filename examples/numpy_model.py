@@ -8,7 +8,7 @@ STAY, SWAP = np.eye(2), np.eye(2)[::-1]  # what a and b do to the state
 
 
 def predict(inputs: list[list[str]]) -> list[list[str]]:
-    """b if the number of b's is even: a linear network whose state is (1, 0) or (0, 1)."""
+    """Returns b if the number of b's is even: a linear network whose state is (1, 0) or (0, 1)."""
     lengths = np.array([len(symbols) for symbols in inputs])
     is_b = np.array(
         [[symbol == "b" for symbol in symbols + ["a"] * (lengths.max() - len(symbols))] for symbols in inputs]

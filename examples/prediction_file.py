@@ -1,4 +1,4 @@
-"""Predictions in a file, whoever made them: `python examples/prediction_file.py`. The same from a shell:
+"""Scores predictions in a file, from any program: `python examples/prediction_file.py`. The same from a shell:
 
 humboldt data chomsky reverse_string --split test --preset quick --output strings.jsonl
 humboldt score chomsky reverse_string predictions.jsonl --preset quick

@@ -130,6 +130,13 @@ def chomsky_rest() -> Iterator[str]:
             yield line(memory, "chomsky", f"paper --task {task} --model {model} {SHORT}{few}")
 
 
+def chomsky_million_steps() -> Iterator[str]:
+    """Four cells of Table 2 at the paper's full setting: a million steps, 30 members, all test strings."""
+    for model, memory in (("rnn", 10), ("stack_rnn", 14)):
+        for task in ("parity_check", "reverse_string"):
+            yield line(memory, "chomsky", f"paper --task {task} --model {model}")
+
+
 def bliss_table_2() -> Iterator[str]:
     """The paper's whole grid of networks that are trained by gradients, and the searches that are missing."""
     for model in (name for name in CONTENDERS if name != "mdlrnn"):
@@ -238,6 +245,7 @@ LISTS = {
     "8_bias_appendices": bias_appendices,
     "9_standard_references": standard_references,
     "10_tracking_table_3": tracking_tables,
+    "11_chomsky_million_steps": chomsky_million_steps,
 }
 
 

@@ -12,7 +12,7 @@ from humboldt.models import models
 from humboldt.storage.checkpoints import Checkpoints
 from humboldt.suites import catalogue
 from humboldt.training.abilities import CountsRight
-from humboldt.training.base import AbstractEngine, AbstractPredictor, AbstractTrained, Arrays, Job, Outcome
+from humboldt.training.base import AbstractEngine, AbstractPredictor, AbstractTrained, Arrays, Job, TrainingEnd
 
 
 class Clockwork(AbstractEngine):
@@ -54,7 +54,9 @@ class Clockwork(AbstractEngine):
 class ClockworkTrained(AbstractTrained):
     def __init__(self, engine: Clockwork, seeds: np.ndarray) -> None:
         self.predictor = ClockworkPredictor(engine, seeds)
-        self.outcomes = tuple(Outcome(7 if seed in engine.diverging else None, {"seed": int(seed)}) for seed in seeds)
+        self.outcomes = tuple(
+            TrainingEnd(7 if seed in engine.diverging else None, {"seed": int(seed)}) for seed in seeds
+        )
         self._seeds = seeds
 
     def weights(self, member: int) -> dict[str, np.ndarray]:

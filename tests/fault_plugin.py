@@ -32,8 +32,8 @@ from humboldt.training.base import (
     AbstractTrained,
     Job,
     MemberRecipe,
-    Outcome,
     Recipe,
+    TrainingEnd,
     engines,
 )
 
@@ -126,7 +126,7 @@ class AdderTrained(AbstractTrained):
     """The sums."""
 
     def __init__(self, sums: np.ndarray) -> None:
-        self.predictor, self.outcomes, self._sums = AdderPredictor(sums), tuple(Outcome() for _ in sums), sums
+        self.predictor, self.outcomes, self._sums = AdderPredictor(sums), tuple(TrainingEnd() for _ in sums), sums
 
     def weights(self, member: int) -> dict[str, np.ndarray]:
         return {"sums": self._sums[member]}

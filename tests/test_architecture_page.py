@@ -14,7 +14,7 @@ QUESTIONS = (
     ("Where is the parity task?", "languages/chomsky/parity_check.py", "`<suite>/<task>.py`"),
     ("What do tasks of a suite derive from?", "languages/syntax/base.py", "in its `base.py`"),
     ("Where is the registered LSTM?", "models/zoo/lstm.py", "`zoo/`: one file for each registered model"),
-    ("Where is a proof about a network found?", "mdl/proofs", "`proofs/` decides about them"),
+    ("Where is a proof about a network found?", "mdl/proofs", "`proofs/` proves or refutes that they are right"),
     ("Where is the loop over time?", "models/loop/unroll.py", "`loop`"),
     ("Where does a user's own model become one of ours?", "models/own.py", "`own`: models from users' files"),
     ("Which code reads and writes results.db?", "storage/store.py", "`store` (the database)"),

@@ -10,7 +10,7 @@ from pages import script
 import humboldt
 from humboldt import cli
 
-EVERY = 61  # of about 5,000 calls
+EVERY = 83  # of about 6,900 calls
 
 
 def test_a_sample_of_wrong_calls_is_refused(tmp_path: Path):
@@ -22,11 +22,14 @@ def test_a_sample_of_wrong_calls_is_refused(tmp_path: Path):
     assert not [(place, value, one) for place, value, one in made if one.result != "refused"]
 
 
-def test_a_call_that_is_right_is_accepted_and_one_that_writes_is_noticed(tmp_path: Path):
+def test_calls_that_are_right_are_accepted_and_one_that_writes_is_noticed(tmp_path: Path):
     bad_calls: Any = script("benchmarks/bad_calls.py")
     bad_calls.prepare(tmp_path, trains=False)
-    made = bad_calls.outcome(bad_calls.right_calls()[0], tmp_path)
-    assert made.result == "accepted", made
+    cheap = ("list", "describe", "merge", "check", "prove", "plot store list", "reproduced")
+    for call in bad_calls.right_calls():
+        if call.place.startswith(cheap):
+            made = bad_calls.outcome(call, tmp_path)
+            assert made.result == "accepted", (call.place, made)
 
     def refuses_after_writing() -> None:
         Path("examples.jsonl").write_text("")

@@ -1,9 +1,12 @@
 """Other people's tasks, models and suites: from a file, and by `humboldt.register`."""
 
 import importlib.metadata
+import importlib.util
 from pathlib import Path
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import pytest
 
 import humboldt
@@ -11,6 +14,7 @@ from humboldt import plugins
 from humboldt.errors import UsageError
 from humboldt.languages import tasks
 from humboldt.models import models
+from humboldt.settings import Role, setting, settings
 from humboldt.suites import catalogue, suites
 from humboldt.suites.base import AbstractSuite
 from humboldt.suites.experiments import Contender, Preset
@@ -66,6 +70,14 @@ def test_an_edited_file_never_gets_an_earlier_result(tmp_path: Path):
     assert keys[0] != keys[1]
 
 
+def test_a_package_that_is_not_installed_can_be_given_as_a_file():
+    assert importlib.util.find_spec("humboldt_example") is None
+    plugins.load_files([Path(__file__).parents[1] / "examples/plugin/src/humboldt_example/__init__.py"])
+    network = models.get("leaky_rnn")().build(3, 2, num_symbols=2, key=jax.random.key(0))
+    assert network(jnp.array([0, 1, 2]), jnp.ones(3, bool)).shape == (3, 2)
+    assert "last_symbol" in catalogue.tasks(suites.get("chomsky"))
+
+
 def test_the_same_file_again_does_nothing(tmp_path: Path):
     path = write(tmp_path / "mine.py", MODEL.format(name="mine"))
     plugins.load_files([path, path, tmp_path / "." / "mine.py"])
@@ -112,6 +124,13 @@ def test_what_is_neither_task_nor_model_nor_suite_is_refused():
         humboldt.register("mine")(object())
 
 
+def protocol_with(name: str, *, each: str | None = None) -> type:
+    """A protocol with one setting; with `each` every value has a training, and is stored under that name."""
+    option = setting((1,), "a number", role=Role.EACH, each=each) if each else setting(1, "a number")
+    kind = tuple[int, ...] if each else int
+    return settings(type("Protocol", (), {"__annotations__": {name: kind}, name: option}))
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -119,6 +138,8 @@ def test_what_is_neither_task_nor_model_nor_suite_is_refused():
         ({"contenders": (Contender("rnn", "RNN"),)}, "`contenders` is .* must map names to objects of Contender"),
         ({"presets": {"quick": {}}}, "`presets` is .* must map names to objects of Preset"),
         ({"presets": {"quick": Preset("quick", "few")}}, "has the presets quick, and needs one named 'paper'"),
+        ({"protocol": protocol_with("task")}, "`task` would be stored as 'task', where the settings of the task are"),
+        ({"protocol": protocol_with("models", each="model")}, "`models` would be stored as 'model'"),
     ],
 )
 def test_a_suite_with_a_wrong_fact_is_refused(changes: dict[str, Any], message: str):

@@ -49,7 +49,7 @@ def test_what_the_text_says_of_bucket_sort_is_on_record():
     curves = {c["settings"]["steps"]: c for c in of_lstm}
     curve = curves[25_000]["best"]["accuracy_per_length"]
     at = dict(zip(curve["lengths"], curve["accuracy"], strict=True))
-    said = re.search(r"it falls off: (.*?)\.", text)
+    said = re.search(r"its accuracy falls with the length: (.*?)\.", text)
     assert said
     pairs = re.findall(r"(\d+)% at (\d+)", said[1])
     assert len(pairs) == 4

@@ -25,7 +25,7 @@ from humboldt.commands.score import score
 from humboldt.commands.show import show
 from humboldt.errors import HumboldtError, Interrupted, NotAnException, RunError, contained, named_paths
 from humboldt.plugins import load_installed
-from humboldt.report.words import printable, wrapped
+from humboldt.report.words import printable, tell
 
 app = typer.Typer(
     help="Does a sequence model make infinite use of finite means? Five published benchmarks, one command.",
@@ -79,17 +79,16 @@ def main() -> None:
         app(standalone_mode=True)
     except HumboldtError as error:
         text = printable(f"Error: {error}" if not isinstance(error, Interrupted) else str(error))
-        print(wrapped(text, sys.stderr), file=sys.stderr)
-        sys.stderr.flush()
+        tell(text)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        print("Stopped.", file=sys.stderr)
+        tell("Stopped.")
         sys.exit(Interrupted.exit_code)
     except BrokenPipeError:  # the reader (head, less) has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:  # of a disk or a folder; nothing is known about it but what the system says
-        print(printable(f"Error: {error}. Check the path, its permissions and the space."), file=sys.stderr)
+        tell(printable(f"Error: {error}. Check the path, its permissions and the space."))
         sys.exit(HumboldtError.exit_code)
 
 

@@ -50,7 +50,7 @@ class TaskContract:
         self._check(checks.declaration)
 
     def test_examples(self) -> None:
-        """The oracle answers the examples as they were worked by hand."""
+        """The oracle agrees with the examples worked by hand."""
         self._check(checks.examples)
 
     def test_properties(self) -> None:

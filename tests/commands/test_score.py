@@ -255,3 +255,12 @@ def test_strings_of_another_preset_name_the_likely_cause(capsys, monkeypatch, tm
     for preset, other in (("quick", "paper"), ("paper", "quick")):
         code, _, err = score(capsys, monkeypatch, "chomsky", "parity_check", path, "--preset", preset, *test)
         assert code == 2 and f"test strings of the preset {preset}" in err and f"score it with --preset {other}" in err
+
+
+def test_strings_of_one_test_set_alone_name_the_option(capsys, monkeypatch, tmp_path: Path):
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps({"input": "1 0", "prediction": "True"}) + "\n")
+    code, _, err = score(capsys, monkeypatch, "recognition", "parity", path)
+    assert code == 2 and "one test set alone (validation_short, validation_long, test), name it with --split" in err
+    code, _, err = score(capsys, monkeypatch, "recognition", "parity", path, "--split", "test")
+    assert code == 2 and "alone" not in err

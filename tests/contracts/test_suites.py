@@ -130,7 +130,8 @@ def test_the_paper_preset_has_no_departures_but_declared_ones(suite: AbstractSui
 
 @every_suite
 def test_presets_name_only_what_there_is(suite: AbstractSuite):
-    cells = list(itertools.product(suite.printed_tasks, suite.contenders))
+    named = {model for preset in suite.presets.values() for model in preset.of_models}  # families, too
+    cells = list(itertools.product(suite.printed_tasks, {*suite.contenders, *named}))
     known = {
         field.name: field for cell in cells for cls in catalogue.settings_classes(suite, *cell) for field in fields(cls)
     }

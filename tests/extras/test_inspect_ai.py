@@ -14,6 +14,7 @@ from inspect_ai import eval as evaluate  # noqa: E402
 from inspect_ai.log import EvalLog  # noqa: E402
 from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402
 
+from humboldt.errors import HumboldtError  # noqa: E402
 from humboldt.outside.inspect_logs import score_logs  # noqa: E402
 from humboldt.outside.prompts import Form, Subject  # noqa: E402
 
@@ -119,6 +120,24 @@ def test_a_log_of_another_version_of_the_task_is_refused(tmp_path: Path):
     inspect_ai.log.write_eval_log(log, str(tmp_path / "changed.json"))
     with pytest.raises(Exception, match="another version of the task"):
         score_logs("chomsky", "reverse_string", [tmp_path / "changed.json"])
+
+
+def test_metadata_of_another_form_are_a_sentence(tmp_path: Path):
+    log = asked("transduce", reverses_up_to_ten, tmp_path, lengths=[5], count=1, shots=1)
+    assert log.samples is not None
+    written = dict(log.samples[0].metadata)
+    missing = [{key: value for key, value in written.items() if key != name} for name in written]
+    others = [{**written, name: value} for name in written for value in (3, "x", None, [], {"a": [1]})]
+    accepted = []
+    for about in ({}, *missing, *others):
+        log.samples[0].metadata = about
+        inspect_ai.log.write_eval_log(log, str(tmp_path / "changed.json"))
+        try:
+            score_logs("chomsky", "reverse_string", [tmp_path / "changed.json"]).to_dict()
+            accepted.append({name for name in written if about.get(name) != written[name]})
+        except HumboldtError:
+            continue
+    assert all(names <= {"length", "shots", "seed"} for names in accepted), accepted
 
 
 def test_wrong_arguments_are_named(tmp_path: Path):

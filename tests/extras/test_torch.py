@@ -431,7 +431,7 @@ def test_kill_9_loses_nothing(tmp_path: Path):
     assert ["Level", "Task", "Chance", "Floor", "pytorch_gru.py:GRU", "paper"] in table
     assert ["parity_check", "score", "100", "100", "100", "52", "100", "50", "100", "100"] in table
     refused = shown("inspect", tmp_path / "whole", "--input", "a b")
-    assert "Name the model with its place: path/to/pytorch_gru.py:GRU." in refused.stderr
+    assert "Name the model with its path: path/to/pytorch_gru.py:GRU." in refused.stderr
 
 
 @pytest.mark.parametrize("attribute", ["LinearRecurrence"])

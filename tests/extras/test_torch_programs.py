@@ -1,5 +1,6 @@
 """Programs that train members together, stacked or as CUDA graphs: the losses of plain steps."""
 
+import weakref
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -25,7 +26,7 @@ from humboldt.training.engines.torch import _training
 from humboldt.training.pytorch import roads
 from humboldt.training.pytorch.graphs import Graphs
 from humboldt.training.pytorch.plain_layers import PlainLayers
-from humboldt.training.pytorch.recording import CannotRecord
+from humboldt.training.pytorch.recording import CannotRecord, Direct
 from humboldt.training.pytorch.stacked import Stack
 
 pytestmark = pytest.mark.extras
@@ -174,6 +175,31 @@ def test_steps_are_recorded_once_for_each_shape(program: str):
         (made.members[0].recorder, made.members[0]._steps) if program == "graphs" else (made.recorder, made._steps)
     )
     assert recorder.repetitions == 20 and len(steps) == len({batch.tokens.shape for batch in batches}) < 20
+
+
+class Caches(Plain):
+    """Keeps a table of places, and makes a longer one when it needs it."""
+
+    places = torch.zeros(0)
+
+    def between(self, x: torch.Tensor) -> torch.Tensor:
+        if len(self.places) < x.shape[1]:
+            self.places = 0.1 * torch.arange(x.shape[1])
+        return x + self.places[: x.shape[1], None]
+
+
+@pytest.mark.parametrize("program", ["stacked", "graphs"])
+def test_what_a_module_has_cached_lives_as_long_as_the_graphs_that_read_it(program: str):
+    training = _training(job(Caches, steps=20))
+    made: Any = Stack(training, Direct()) if program == "stacked" else Graphs(training, lambda device: Direct())
+    module = made.module if program == "stacked" else made.members[0].module
+    batches = sorted(training.batches(0, 20), key=lambda batch: batch.time)
+    learners = [training.fresh(member) for member in training.members]
+    made.advance(learners, 0, batches[:1], np.ones(3))
+    first = weakref.ref(module.places)
+    made.advance(learners, 1, batches[-1:], np.ones(3))
+    assert len(module.places) == batches[-1].time > batches[0].time
+    assert first() is not None and first() is not module.places
 
 
 @pytest.mark.parametrize("module", [EncoderDecoder, PackedBothWays])

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from humboldt.training.engines.torch import _training
 from humboldt.training.pytorch import roads
 from humboldt.training.pytorch.stacked import Stack
 from humboldt.training.pytorch.train import Together, Training
+from humboldt.training.spans import Call
 
 pytestmark = pytest.mark.extras
 
@@ -43,6 +45,80 @@ def test_awkward_modules_are_stacked_or_a_sentence_says_why_not(module: type, re
         plain = train(replace(wish, road="in_turn"), tmp_path / "in turn")
         assert_weights(plain, found, atol=0.0 if reason else 1e-4)
         assert any(name.endswith("running_mean") for name in found.weights(0)) == (module is BatchNorm)
+
+
+class InAnObject(Plain):
+    """Counts calls in an object of its own; the effect is too small for a trial to see."""
+
+    def __init__(self, input_size: int, output_size: int) -> None:
+        super().__init__(input_size, output_size)
+        self.schedule = SimpleNamespace(calls=[0])
+
+    def between(self, x: torch.Tensor) -> torch.Tensor:
+        self.schedule.calls[0] += self.training
+        return x * (1 + 1e-6 * self.schedule.calls[0])
+
+
+class InPlaceTensor(Plain):
+    """Counts calls in a tensor, changed in place, that is no buffer."""
+
+    def __init__(self, input_size: int, output_size: int) -> None:
+        super().__init__(input_size, output_size)
+        self.calls = torch.zeros(())
+
+    def between(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += self.training
+        return x * (1 + 1e-6 * self.calls)
+
+
+class PassingBuffer(Plain):
+    """Counts calls in a buffer that is not part of its `state_dict`."""
+
+    calls: torch.Tensor
+
+    def __init__(self, input_size: int, output_size: int) -> None:
+        super().__init__(input_size, output_size)
+        self.register_buffer("calls", torch.zeros(()), persistent=False)
+
+    def between(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += self.training
+        return x * (1 + 1e-6 * self.calls)
+
+
+class Array(Plain):
+    """Counts calls in an array."""
+
+    def __init__(self, input_size: int, output_size: int) -> None:
+        super().__init__(input_size, output_size)
+        self.calls = np.zeros(1, np.float32)
+
+    def between(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += self.training
+        return x * (1 + 1e-6 * float(self.calls[0]))
+
+
+@pytest.mark.parametrize("module", [InAnObject, InPlaceTensor, PassingBuffer, Array])
+def test_whatever_a_module_keeps_outside_its_state_dict_is_found(module: type):
+    """As a CUDA graph it would be that of the recorded step, and a resumed training would begin again with it."""
+    choice = roads.choose(_training(job(module)))
+    assert choice.road == "in_turn"
+    assert "keeps something after a call that is not in its `state_dict`" in choice.refusals[0]
+
+
+def test_a_training_goes_on_where_there_is_no_such_device(tmp_path: Path):
+    """A checkpoint of a GPU, with its random numbers and its road, on a CPU."""
+    training, sink = _training(job(Dropping)), Telling()
+    stepper = Together(training, sink, "graphs", 2)
+    stepper.begin()
+    arrays = stepper.arrays() | {f"{i}/random/cuda": np.zeros(16, np.uint8) for i in range(3)}
+    stepper.restore(arrays)
+    found = stepper.advance(Call(0, 0, 0, 2, 0), training.batches(0, 2), np.ones(3))
+    assert found.loss.shape == (3, 2) and np.isfinite(found.loss).all()
+    assert sink.warnings == [
+        "test_torch.py:Dropping: members cannot be trained as CUDA graphs: graphs need a CUDA device, and this is cpu. "
+        "They are trained in turn."
+    ]
+    assert stepper.arrays()[roads.ROAD][0] == roads.TOGETHER.index("in_turn")
 
 
 def test_parameters_that_are_made_lazily_are_refused(tmp_path: Path):
@@ -138,11 +214,15 @@ def test_a_failure_in_training_leads_to_members_in_turn(tmp_path: Path, monkeypa
     assert_weights(found, again)
 
 
-def test_members_that_do_not_fit_into_memory_are_stacked_in_halves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("since", [0, 100])
+def test_members_that_do_not_fit_into_memory_are_stacked_in_halves(
+    since: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """From the trial on, or from a later batch."""
     advance = Stack.advance
 
     def fails(self: Stack, learners: Any, first: int, *more: Any) -> np.ndarray:
-        if first >= 100 and len(learners) > 2:
+        if first >= since and len(learners) > 2:
             raise torch.OutOfMemoryError("out of memory")
         return advance(self, learners, first, *more)
 

@@ -71,6 +71,8 @@ def test_a_symbol_that_is_not_in_the_alphabet_and_no_symbol(case: tuple[KeptMemb
         member.predict([*string.split(), "q"])
     with pytest.raises(UsageError, match="is not a string of symbols"):
         member.predict([1, 0])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(UsageError, match="<int> is not a string of symbols"):
+        member.predict(10**5000)  # pyright: ignore[reportArgumentType]
     if member.training.suite != "bliss":  # where nothing is a prefix
         with pytest.raises(UsageError, match=r"empty|too short"):
             member.predict("")

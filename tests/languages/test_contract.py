@@ -43,7 +43,7 @@ FAULTS = {
     "examples against oracle": ('("a b", "a")', '("a b", "b")', "examples: for 'a b' the oracle answers 'a'"),
     "ids outside the alphabet": ("integers(0, 2,", "integers(0, 4,", "alphabet: the sampler drew the id"),
     "another length": ("(count, length))", "(count, length + 2))", "lengths: a length of 1 was asked for"),
-    "random numbers of its own": ("rng.integers", "np.random.randint", "seed: the same seed gave other strings"),
+    "random numbers of its own": ("rng.integers", "np.random.randint", "seed: the same seed gave different strings"),
     "no random numbers": ("rng.integers(0, 2,", "np.zeros(", "seed: two seeds gave the same strings"),
     "one seed for ever": ("rng.integers", "np.random.default_rng(1).integers", "seed: two seeds gave the same strings"),
     "an oracle that raises": ('return ["b"', 'return symbols[7] and ["b"', "examples: 'a b b' -> 'b': IndexError"),

@@ -26,7 +26,7 @@ def test_a_model_is_known_by_what_a_store_says_of_it():
     assert entry.version == "sha256:abc" and set(entry.value.problems) == set(kinds)
     assert (entry.value().width, entry.value(rate=0.25).rate) == (8, 0.25)
     assert as_json(entry.value()) == {"width": 8, "rate": 0.5, "sizes": [1, 2], "clip": None}
-    with pytest.raises(UsageError, match=r"Name the model with its place: path/to/somebodys_file\.py:Net"):
+    with pytest.raises(UsageError, match=r"Name the model with its path: path/to/somebodys_file\.py:Net"):
         entry.value().build(3, 2, num_symbols=2, key=None)
 
 

@@ -57,3 +57,33 @@ def test_a_table_that_is_too_wide_comes_in_parts():
         "A note.",
     ]
     assert as_text([table], width=5).count("Task") == 3  # ours and the paper's number are never parted
+
+
+def test_a_table_without_results_comes_in_parts_after_its_columns_of_text():
+    row = ("GRU", "quick", TableCell(value=3), TableCell(value=4), "humboldt bench gru")
+    table = Table("t", ("Model", "Preset", "bias", "syntax", "Command"), (row,))
+    assert as_text([table], width=34).splitlines()[2::4] == [
+        "Model  Preset  bias  syntax",
+        "Model  Preset  Command",
+    ]
+    only_text = Table("t", ("Model", "Command"), (("GRU", "humboldt bench gru"),))
+    assert as_text([only_text], width=10) == as_text([only_text])  # a command is to be copied whole
+
+
+def test_a_part_that_is_too_wide_has_its_widest_text_folded():
+    answers = ("0.33 (0.27 to 0.39); 2 terminals 0/3", "1.00 (1.00 to 1.00); abelian 1/1, solvable 1/1")
+    table = Table("t", ("Model", "From", "syntax", "tracking"), (("GRU", "bench", *answers),), labels=2)
+    assert as_text([table], width=40).splitlines()[1:] == [
+        "─" * 40,
+        "Model  From   syntax",
+        "─" * 40,
+        "GRU    bench  0.33 (0.27 to 0.39); 2",
+        "              terminals 0/3",
+        "─" * 40,
+        "Model  From   tracking",
+        "─" * 40,
+        "GRU    bench  1.00 (1.00 to 1.00);",
+        "              abelian 1/1, solvable 1/1",
+        "─" * 40,
+    ]
+    assert max(map(len, as_text([table], width=200).splitlines())) == len("GRU    bench    ") + sum(map(len, answers))

@@ -202,3 +202,10 @@ def test_the_recipe_of_a_model_that_the_paper_does_not_have_is_named(
     assert recipe in " ".join(capsys.readouterr().err.split())
     announce(humboldt.plan(suite, models="lstm", preset="paper", out=tmp_path), estimate="none")
     assert "is trained with" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("column", "shown"), [(60, ", 12 d"), (76, ",\n    12 d"), (80, "\n    12 d")])
+def test_what_does_not_fit_a_line_goes_on_in_the_next(column: int, shown: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert planning._continued(", 12 d", column) == shown

@@ -15,3 +15,9 @@ def test_it_is_the_mapping_that_its_texts_make():
     assert not Detail("{}") and Detail() == {}
     with pytest.raises(KeyError):
         detail["none"]
+
+
+def test_a_text_is_parsed_only_if_it_may_have_the_key():
+    assert Detail("never parsed").get("curve") is None
+    assert Detail('{"\\u0063urve":[1]}')["curve"] == [1], "a key may be written with escapes"
+    assert Detail('{"other":"curve"}').get("curve") is None

@@ -10,7 +10,7 @@ from store_support import change, unseal, values
 from humboldt.core.identity import Evaluation, Training
 from humboldt.core.results import ScoredMember, State, TrainedMember
 from humboldt.errors import UsageError
-from humboldt.storage.rows import COLUMNS, Reading, digest_of
+from humboldt.storage.rows import COLUMNS, RowReader, digest_of
 from humboldt.storage.store import Store
 
 TRAINING = Training("chomsky", "parity_check", "rnn", "jax", {"steps": 10}, {"task": 1, "model": 1})
@@ -91,6 +91,19 @@ def test_what_is_not_as_it_was_written_is_left_out_and_named(name: str, tmp_path
         Store(tmp_path).scores()  # a writer goes no further
 
 
+@pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e999", "[1e999]", "9" * 5_000, "[" * 100_000])
+@pytest.mark.parametrize("column", ["trainings.setting", "members.member", "evaluations.setting", "scores.measures"])
+def test_a_number_that_is_not_finite_is_damage(column: str, value: str, tmp_path: Path):
+    fill(tmp_path)
+    table, name = column.split(".")
+    change(tmp_path, f"UPDATE {table} SET {name} = '{{\"strings\":{value}}}' WHERE rowid = 1")
+    for read in (Store.open(tmp_path).done, Store.open(tmp_path).scores, Store.open(tmp_path).failures):
+        try:
+            read()
+        except UsageError as error:
+            assert "damaged or edited" in str(error) or "is not as it was written" in str(error)
+
+
 def test_a_row_in_the_place_of_another_is_noticed(tmp_path: Path):
     """A row that was intact once: its digest fits, and the number of rows, too."""
     store = Store(tmp_path)
@@ -145,7 +158,7 @@ def test_a_writer_adds_nothing_to_a_training_whose_number_of_rows_is_damaged(tmp
 def test_a_training_without_results_is_not_damage(tmp_path: Path):
     Store(tmp_path).add(TRAINING)
     with sqlite3.connect(tmp_path / "results.db") as db:
-        reading = Reading(db)
+        reading = RowReader(db)
         (row,) = reading.trainings()
         reading.check_total(row.values[0])
         assert reading.damage == [] and reading.unchecked == 0

@@ -288,6 +288,45 @@ def test_results_are_shown_without_the_file() -> None:
         humboldt.score("chomsky", predict, tasks="p.automaton", settings=SMALL)
 
 
+@pytest.mark.parametrize(
+    ("suite", "name", "measure", "settings"),
+    [
+        ("chomsky", "p.automaton", "score", SMALL),
+        ("syntax", "my.regex", "out_of_dist", {"terminals": 1, "train": 200}),
+        ("tracking", "p.automaton", "strings", SMALL),
+        ("recognition", "my.grammar", "test", {"train": 100, "validation": 20, "test": 40, "longest_test": 60}),
+    ],
+)
+def test_files_are_scored_and_exported(suite: str, name: str, measure: str, settings: dict[str, Any]) -> None:
+    Path("p.automaton").write_text(PARITY)
+    Path("my.grammar").write_text("S -> a S b | c S d | ")
+    Path("my.regex").write_text("( a b | b a )* c?")
+    register_language(suites.get(suite), name)
+    task: Any = tasks.get(f"{suite}/{name}")(**{key: settings[key] for key in ("terminals",) if key in settings})
+    oracle = lambda inputs: [task.oracle(symbols) for symbols in inputs]  # noqa: E731
+    card = humboldt.score(suite, oracle, tasks=name, preset="quick", settings=settings)
+    assert card.scored[0].scores.results[0].measures[measure] == 1
+    few = [text for key in ("terminals", "train") if key in settings for text in ("--set", f"{key}={settings[key]}")]
+    exported = CliRunner().invoke(
+        app,
+        ["export", "lm-eval", suite, "--task", name, "--preset", "quick", "--count", "5", "--out", "exported", *few],
+    )
+    assert exported.exit_code == 0 and name in exported.stdout, exported.output
+    strings = next(Path("exported").glob("*_test.jsonl")).read_text().splitlines()
+    assert len(strings) == 5 and all(json.loads(line) for line in strings)
+
+
+def test_settings_of_a_task_without_its_file_are_not_compared_with_the_papers() -> None:
+    Path("p.automaton").write_text(PARITY)
+    predict = lambda inputs: [["even"] * len(symbols) for symbols in inputs]  # noqa: E731
+    settings = {"num_test_lengths": 2, "strings_per_length": 4, "test_lengths": (5, 6)}
+    humboldt.score("tracking", predict, tasks="p.automaton", settings=settings, out="results")
+    tasks.forget("tracking/p.automaton")
+    shown = CliRunner().invoke(app, ["show", "results"])
+    assert "strings_per_length 4 (paper: 64)" in shown.stdout.replace("\n", " "), shown.output
+    assert "paper: none" not in shown.stdout.replace("\n", " ")
+
+
 def malformed() -> list[tuple[str, str]]:
     """100 files that break a rule, each with a line and a column, made from short pieces."""
     grammars = ["S", "-> a", "S -> a -> b", "S -> a [", "S -> a ]", "S -> T", "S -> 'a", "S -> a [0.5"]

@@ -6,7 +6,7 @@ from humboldt.testing import ModelContract, TaskContract
 
 
 class TestLastSymbol(TaskContract):
-    """Holds the sampler to the oracle, the examples, the alphabets, the lengths and the seed."""
+    """Checks the sampler against the oracle, the examples, the alphabets, the lengths and the seed."""
 
     task = LastSymbol
 

@@ -1,19 +1,18 @@
 """`humboldt bench` and `humboldt references`: one model on all suites, among the references."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from humboldt.commands.options import NoEstimate, Out, Plugins, Seeds, Settings
+from humboldt.commands.options import NoEstimate, Out, Plugins, Seeds, Settings, folder, refuse
 from humboldt.commands.report import write_report
 from humboldt.commands.run import resumable
 from humboldt.core.results import Scores
 from humboldt.errors import MissingExtra, UsageError
 from humboldt.plugins import load_files
 from humboldt.report.tables import Table, TableCell, as_json, as_text
-from humboldt.report.words import counted
+from humboldt.report.words import counted, tell
 from humboldt.running import bench as running
 from humboldt.running.cluster.executor import Ray
 from humboldt.running.planning import announce
@@ -58,14 +57,14 @@ def bench(
     options = {"preset": preset, "suites": suite, "seeds": seeds, "parameters": parameters, "settings": changes}
     planned = running.plan_bench(model, **options, out=out)
     for name, reason in planned.left_out.items():
-        print(f"Left out: {name}: {reason}.", file=sys.stderr)
+        tell(f"Left out: {name}: {reason}.")
     if dry_run:
         for study in planned.studies:
             announce(study, estimate="none" if no_estimate else "measured", with_ids=True)
         return
 
     def answered(answers: ModelAnswers, seconds: float) -> None:
-        print(profile.progress_line(answers, benched.model_title(answers.model), seconds), file=sys.stderr)
+        tell(profile.progress_line(answers, benched.model_title(answers.model), seconds))
 
     with resumable():
         running.run_bench(planned, executor=executor, announces=True, answered=answered)
@@ -73,9 +72,9 @@ def bench(
         table = planned.table()
     print(table)
     try:
-        print(f"The same as a page, with figures: `{write_report(out)}`. Open it in a browser.", file=sys.stderr)
+        tell(f"The same as a page, with figures: `{write_report(out)}`. Open it in a browser.")
     except MissingExtra:
-        print("For a page with figures: pip install 'humboldt[report]'", file=sys.stderr)
+        tell("For a page with figures: pip install 'humboldt[report]'")
 
 
 def _by_suite(changes: dict[str, str]) -> dict[str, dict[str, str]]:
@@ -97,20 +96,25 @@ def references(
         Path | None,
         typer.Option("--add", help="Add the bench results of a folder, or of a file of `archive`, to --to."),
     ] = None,
-    to: Annotated[Path | None, typer.Option("--to", help="Folder with reference files.", metavar="DIR")] = None,
+    to: Annotated[
+        Path | None, typer.Option("--to", help="Folder with reference files.", parser=folder, metavar="DIR")
+    ] = None,
     picture: Annotated[
         Path | None, typer.Option(help="Draw the answers of all references: .svg, .png or .pdf.", metavar="FILE")
     ] = None,
-    preset: Annotated[str, typer.Option(help="With --picture: quick or standard.")] = "quick",
+    preset: Annotated[str | None, typer.Option(help="With --picture: quick or standard. Default: quick.")] = None,
     as_records: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """List the shipped reference results, and commands for the rest."""
     if picture is not None:
-        _draw(picture, preset)
+        refuse("references --picture", {"--add": add, "--to": to, "--json": as_records})
+        _draw(picture, "quick" if preset is None else preset)
         return
+    refuse("references without --picture", {"--preset": preset})
     if (add is None) != (to is None):
         raise UsageError("--add and --to belong together: results of one folder are added to files in another.")
     if add is not None and to is not None:
+        refuse("references --add", {"--json": as_records})
         of_presets = []
         with explained(add):
             added = read_file(add, upgrade) if add.is_file() else stored(add)
@@ -119,7 +123,7 @@ def references(
             missing = missing_tasks(answers)
             if missing:
                 parts = f"{answers.suite}, {answers.model}, {preset}"
-                print(f"Left out: {parts}: no results of {', '.join(missing)}.", file=sys.stderr)
+                tell(f"Left out: {parts}: no results of {', '.join(missing)}.")
                 continue
             check_size(answers.scores[0], preset)
             of_presets.append((preset, answers))

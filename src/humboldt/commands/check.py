@@ -1,18 +1,20 @@
 """`humboldt check`: checks a task or a model from outside, or examples from outside against our definitions."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from humboldt.commands.options import AsRecords, Plugins, Settings
+from humboldt.commands.options import AsRecords, Plugins, Settings, refuse
 from humboldt.errors import UsageError
 from humboldt.languages import tasks
 from humboldt.languages.contract import TaskCheck, check_task
 from humboldt.models.own import register_reference
 from humboldt.outside.model_check import ModelCheck, check_model, check_network
 from humboldt.plugins import attribute_of_file, is_model, is_task, load_files, makes_networks
+from humboldt.report.words import wrapped
 from humboldt.settings import parse_assignments
 from humboldt.suites import plans, suites
 from humboldt.suites.capabilities import OffersCheck
@@ -31,8 +33,9 @@ def check(
     ] = None,
     on: Annotated[str | None, typer.Option(help="Check a model on this SUITE/TASK.")] = None,
     preset: Annotated[
-        str, typer.Option("--preset", help="The preset of the strings for a model: paper or quick.")
-    ] = "quick",
+        str | None,
+        typer.Option("--preset", help="The preset of the strings for a model: paper or quick. Default: quick."),
+    ] = None,
     set_: Settings = [],  # noqa: B006
     as_records: AsRecords = False,
     plugin: Plugins = [],  # noqa: B006
@@ -44,13 +47,16 @@ def check(
     """
     load_files(plugin)
     if suite == "task":
-        report = _checked_task(task, preset, parse_assignments(set_))
+        refuse("check task", {f"The file {file}": file, "--on": on})
+        report = _checked_task(task, "quick" if preset is None else preset, parse_assignments(set_))
         passed = report.passed
     elif suite == "model":
-        report, passed = _checked_model(task, on, preset, parse_assignments(set_))
+        refuse("check model", {f"The file {file}": file})
+        report, passed = _checked_model(task, on, "quick" if preset is None else preset, parse_assignments(set_))
     else:
+        refuse(f"check {suite}", {"--on": on, "--preset": preset})
         report, passed = _checked_examples(suite, task, file, parse_assignments(set_))
-    print(json.dumps(report.to_dict(), ensure_ascii=False) if as_records else str(report))
+    print(json.dumps(report.to_dict(), ensure_ascii=False) if as_records else wrapped(str(report), sys.stdout))
     if not passed:
         raise typer.Exit(1)
 

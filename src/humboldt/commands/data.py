@@ -1,6 +1,5 @@
 """`humboldt data`: examples of a task."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +8,7 @@ import typer
 from humboldt.commands.options import Plugins, Settings
 from humboldt.errors import UsageError
 from humboldt.plugins import load_files
-from humboldt.report.words import counted
+from humboldt.report.words import counted, tell
 from humboldt.settings import parse_assignments
 from humboldt.storage import files
 from humboldt.suites import catalogue, suites
@@ -43,7 +42,10 @@ def data(
     load_files(plugin)
     its_suite = suites.get(suite)
     if not isinstance(its_suite, OffersData):
-        raise UsageError(f"The suite {suite} does not print examples of its tasks.")
+        raise UsageError(
+            f"The suite {suite} has no examples of its tasks. Derive {type(its_suite).__name__} also from "
+            "`humboldt.suites.capabilities.OffersData`, and write its method `examples`."
+        )
     catalogue.preset(its_suite, preset)  # an error, if there is none of this name
     if split == "":
         raise UsageError("--split '': an empty name is not a split. Leave --split out, or name one.")
@@ -64,7 +66,7 @@ def data(
         return
     rows = ({"input": " ".join(source), "target": " ".join(target)} for source, target in pairs)
     if output is not None:
-        print(f"{counted(files.write(output, rows), 'example')} in `{output}`.", file=sys.stderr)
+        tell(f"{counted(files.write(output, rows), 'example')} in `{output}`.")
         return
     for row in rows:
         print(files.json_line(row))

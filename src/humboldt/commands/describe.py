@@ -1,12 +1,14 @@
 """`humboldt describe`: a language from a file, in numbers."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from humboldt.commands.options import AsRecords
+from humboldt.report.words import wrapped
 
 MOST_LENGTH = 1_000  # of the strings that are counted
 
@@ -20,4 +22,5 @@ def describe(
     from humboldt.languages.formal.describe import describe as describe_file
 
     description = describe_file(file, length)
-    print(json.dumps(description.to_json(), ensure_ascii=False) if as_records else "\n".join(description.lines()))
+    text = wrapped("\n".join(description.lines()), sys.stdout)
+    print(json.dumps(description.to_json(), ensure_ascii=False) if as_records else text)

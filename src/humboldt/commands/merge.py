@@ -1,13 +1,12 @@
 """`humboldt merge`: several folders of results as one."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from humboldt.commands.options import folder
-from humboldt.report.words import counted
+from humboldt.report.words import counted, tell
 from humboldt.storage.exports import add_reported, num_reported
 from humboldt.storage.merging import merge
 from humboldt.suites.reading import upgrade, warn
@@ -29,7 +28,7 @@ def merge_(
     if stores := [path for path in folders if path not in files]:
         done = merge(stores, out, warn=warn)
         added = f"{counted(done.members, 'member')} and {counted(done.weights, 'file')} of weights"
-        print(f"Added to `{out}`: {added}.", file=sys.stderr)
+        tell(f"Added to `{out}`: {added}.")
     for path, count in zip(files, counts, strict=True):
         add_reported(path, out)
-        print(f"Added to `{out}`: {counted(count, 'reported member')} of `{path}`.", file=sys.stderr)
+        tell(f"Added to `{out}`: {counted(count, 'reported member')} of `{path}`.")

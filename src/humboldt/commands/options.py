@@ -1,5 +1,6 @@
 """Options that several commands share, with shell completion."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -12,8 +13,16 @@ from humboldt.suites import catalogue, suites
 def folder(text: str) -> Path:
     """Returns the path of a folder; raises a usage error for an empty name."""
     if not text:
-        raise UsageError("--out '': an empty name is not a folder. Give a path, e.g. --out results.")
+        raise UsageError("'': an empty name is not a folder. Give a path, e.g. results.")
     return Path(text)
+
+
+def refuse(call: str, options: Mapping[str, object]) -> None:
+    """Raises a usage error if one of these options was given: the call does nothing with it. Missing ones are `None`,
+    `False` or empty lists."""
+    for option, value in options.items():
+        if value is not None and value is not False and value != []:
+            raise UsageError(f"{option} has no meaning for `{call}`. Leave it out.")
 
 
 def _complete_suite() -> list[str]:

@@ -1,6 +1,7 @@
 """`humboldt prove`: proves or refutes that a network is right about every string of a language. See docs/proofs.md."""
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,6 +9,7 @@ import typer
 
 from humboldt.commands.options import AsRecords
 from humboldt.errors import UsageError, unknown_name
+from humboldt.report.words import wrapped
 from humboldt.storage.output import check_output
 
 if TYPE_CHECKING:  # imported on use: Numba takes a while to load
@@ -44,7 +46,8 @@ def prove(
     else:
         record = _proved(read, language, measure, epsilon, certificate)
     record = {"suite": suite, "task": task, "network": str(network), **record}
-    print(json.dumps(record, ensure_ascii=False) if as_record else "\n".join(_in_words(record)))
+    text = wrapped("\n".join(_in_words(record)), sys.stdout)
+    print(json.dumps(record, ensure_ascii=False) if as_record else text)
     if record["verdict"] != "Proved":
         raise typer.Exit(1)
 
@@ -67,9 +70,10 @@ def _proved(
 
     if certificate is not None:
         check_output(certificate, "--certificate")
-    measure = measure or described(language).measure
-    verdict = prove(network, language, measure, epsilon or "0")
-    record = {"measure": measure, "epsilon": epsilon or "0", **verdict_record(verdict, network)}
+    measure = described(language).measure if measure is None else measure
+    epsilon = "0" if epsilon is None else epsilon
+    verdict = prove(network, language, measure, epsilon)
+    record = {"measure": measure, "epsilon": epsilon, **verdict_record(verdict, network)}
     if certificate is not None and isinstance(verdict, Proved):
         write_certificate(certificate, verdict.certificate)
         record["certificate"] = str(certificate)
@@ -83,7 +87,7 @@ def _checked(network: "Network", language: str, measure: str | None, epsilon: st
 
     content = read_certificate(file)
     claim = check(content, network)
-    requested = {"language": language, "measure": measure, "epsilon": epsilon and str(margin(epsilon))}
+    requested = {"language": language, "measure": measure, "epsilon": None if epsilon is None else str(margin(epsilon))}
     for key, wanted in requested.items():
         if wanted is not None and claim[key] != wanted:
             raise UsageError(

@@ -2,18 +2,17 @@
 
 import os
 import shlex
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from humboldt.commands.memory import without_collection
-from humboldt.commands.options import Folder, Plugins
+from humboldt.commands.options import Folder, Plugins, refuse
 from humboldt.errors import UsageError, unknown_name
 from humboldt.plugins import load_files
 from humboldt.report.figures import AnyFigure
-from humboldt.report.words import file_size, printable
+from humboldt.report.words import file_size, printable, tell
 from humboldt.storage.exports import as_lines, exported, read_records
 from humboldt.storage.output import check_output, write_file
 from humboldt.suites import suites
@@ -35,7 +34,7 @@ def report(
     load_files(plugin)
     path = write_report(folder, output, inside=inside)
     print(path)
-    print(f"Wrote `{path}`, {file_size(path.stat().st_size)}. Open it in a browser.", file=sys.stderr)
+    tell(f"Wrote `{path}`, {file_size(path.stat().st_size)}. Open it in a browser.")
 
 
 @without_collection()
@@ -54,8 +53,8 @@ def write_report(folder: Path, output: Path | None = None, *, inside: int = INSI
         check_output(output)
     damage: list[str] = []
     with explained(folder):
-        results = stored(folder, warn=damage.append)
-        page = collect(results, shlex.quote(str(folder)), read_records(folder), reported(folder))
+        parts = shlex.quote(str(folder)), read_records(folder), reported(folder)
+        page = collect(stored(folder, warn=damage.append), *parts)
     for sentence in damage:
         warn(sentence)
     members, remarks = look_inside(folder, inside)
@@ -86,6 +85,7 @@ def plot(
     with explained(folder):
         figures = all_figures(folder)
     if figure == "list":
+        refuse("plot DIR list", {"--output": output, "--heading": heading})
         lines = [f"{name}  ({where})" if where else name for name, where, _ in figures]
         print(printable("\n".join(lines)) or "No figures yet.")
         return

@@ -29,7 +29,7 @@ from humboldt.commands.report import write_report
 from humboldt.errors import Abandoned, Interrupted, MissingExtra, UsageError
 from humboldt.plugins import load_files
 from humboldt.report.tables import as_json, as_text
-from humboldt.report.words import counted, file_size
+from humboldt.report.words import counted, file_size, tell
 from humboldt.running.bench import study_answers
 from humboldt.running.cluster.executor import Ray
 from humboldt.running.planning import announce, setting_records, settings_text, slurm_script
@@ -237,7 +237,7 @@ def _print_saved(study: Study) -> None:
     sizes = [path.stat().st_size for path in (study.out / "weights").glob("*/*.weights")]
     if sizes:
         saved = f"{counted(len(sizes), 'trained member')}, {file_size(sum(sizes))}"
-        print(f"Kept in `{study.out / 'weights'}`: {saved}.", file=sys.stderr)
+        tell(f"Kept in `{study.out / 'weights'}`: {saved}.")
 
 
 def _planned(
@@ -276,13 +276,13 @@ def demo(out: Out = Path("demo-results")) -> None:
             if study.request.preset == QUICK:
                 answers += study_answers(study, QUICK)
                 seconds = time.monotonic() - begun
-                print(profile.progress_line(answers[-1], model_title(answers[-1].model), seconds), file=sys.stderr)
+                tell(profile.progress_line(answers[-1], model_title(answers[-1].model), seconds))
     print("\n\n".join(study.table() for study in studies if study.request.preset != QUICK))
     if answers:
         references = answers_of(reference_scores(), QUICK)
         print("\n" + as_text(profile.tables(answers, references, model_title)))
     try:
-        print(f"The same as a page, with figures: `{write_report(out)}`. Open it in a browser.", file=sys.stderr)
+        tell(f"The same as a page, with figures: `{write_report(out)}`. Open it in a browser.")
     except MissingExtra:
         page = shlex.join(["humboldt", "report", str(out)])
-        print(f"For a page with figures: pip install 'humboldt[report]', then {page}", file=sys.stderr)
+        tell(f"For a page with figures: pip install 'humboldt[report]', then {page}")

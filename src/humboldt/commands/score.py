@@ -13,7 +13,7 @@ from humboldt.outside.inspect_logs import LogScores, is_log, score_logs
 from humboldt.outside.scoring import Scorecard
 from humboldt.outside.scoring import score as score_model
 from humboldt.plugins import load_files
-from humboldt.report.words import printable
+from humboldt.report.words import printable, tell
 from humboldt.settings import parse_assignments
 
 
@@ -28,14 +28,16 @@ def score(
     ],
     twin: Annotated[Path | None, typer.Option(help="A second file, for tests that compare two outputs.")] = None,
     split: Annotated[
-        str | None, typer.Option(help="The split of the file, for suites with several splits (syntax).")
+        str | None, typer.Option(help="The split of the file, for suites with several (recognition, syntax).")
     ] = None,
-    preset: Annotated[str, typer.Option(help="The preset of the test strings: paper or quick.")] = "paper",
+    preset: Annotated[
+        str | None, typer.Option(help="The preset of the test strings: paper or quick. Default: paper.")
+    ] = None,
     set_: Settings = [],  # noqa: B006
     name: Annotated[
         str | None, typer.Option(help="The name of the model in tables. Default: the name of the file.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="With --out: the seed of the first file.")] = 0,
+    seed: Annotated[int | None, typer.Option(min=0, help="With --out: the seed of the first file. Default: 0.")] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="A folder with results; the scores are added to it.", parser=folder, metavar="DIR"),
@@ -49,6 +51,7 @@ def score(
     load_files(plugin)
     if any(map(is_log, file)):
         options = {"--twin": twin, "--split": split, "--name": name, "--out": out, "--set": set_ or None}
+        options |= {"--preset": preset, "--seed": seed}
         _check_logs(file, [option for option, value in options.items() if value is not None])
         _print(score_logs(suite, task, file), as_records)
         return
@@ -57,9 +60,9 @@ def score(
         file,
         tasks=task,
         name=name or file[0].stem,
-        preset=preset,
+        preset="paper" if preset is None else preset,
         settings=parse_assignments(set_),
-        seed=seed,
+        seed=0 if seed is None else seed,
         twin=twin,
         split=split,
         out=out,
@@ -86,4 +89,4 @@ def _print(card: Scorecard | LogScores, as_records: bool) -> None:
         print(json.dumps(card.to_dict(), ensure_ascii=False, indent=1))
     else:
         print(printable(card.short()))
-        print("Everything, with lengths and members: the same command with --json.", file=sys.stderr)
+        tell("Everything, with lengths and members: the same command with --json.")

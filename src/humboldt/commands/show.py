@@ -1,7 +1,6 @@
 """`humboldt show`: results as tables, records or rows."""
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,12 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from humboldt.commands.memory import without_collection
-from humboldt.commands.options import Folder, Plugins
+from humboldt.commands.options import Folder, Plugins, refuse
 from humboldt.core.results import Scores
 from humboldt.errors import UsageError
 from humboldt.plugins import load_files
 from humboldt.report.tables import Table, as_csv, as_json, as_text, check_ending, write_records
-from humboldt.report.words import counted, printable
+from humboldt.report.words import counted, printable, tell
 from humboldt.storage.output import check_output, reason, replacing, shortened
 from humboldt.storage.store import Store
 from humboldt.suites import suites
@@ -56,6 +55,11 @@ def show(
     if suite is not None:
         suites.get(suite)
     if failures:
+        refuse(
+            "show --failures",
+            {"--task": task, "--model": model, "--preset": preset, "--members": members, "--curves": curves}
+            | {"--json": as_records, "--csv": as_rows, "--output": output},
+        )
         failed = Store.open(folder).failures(suite)
         texts = [f"{f.task} · {f.model} {json.dumps(f.member)}:\n{f.error}" for f in failed]
         print(printable("\n".join(texts)) or "Nothing has failed.")
@@ -70,7 +74,7 @@ def show(
         print(text, end="")
         return
     _write(output, records)
-    print(f"{counted(len(records), 'record')} in `{output}`.", file=sys.stderr)
+    tell(f"{counted(len(records), 'record')} in `{output}`.")
 
 
 def _shown(results: Sequence[Scores]) -> tuple[list[dict[str, Any]], list[Table]]:

@@ -44,7 +44,7 @@ class ScoredMember:
             raise ValueError(f"A {self.state.value} member has no scores, but {dict(self.measures)} was given.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # there may be 100,000
 class Result:
     """One member under one evaluation, as tables read it: its training and its scores together."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from humboldt.arguments import shown
 from humboldt.core.identity import Member, Training
 from humboldt.core.internals import TIME, Inspectable, Internal, blocks
 from humboldt.errors import UsageError, named_extras
@@ -161,7 +162,7 @@ class KeptMember:
         symbols = string.split() if isinstance(string, str) else string
         if not isinstance(symbols, Sequence) or not all(isinstance(symbol, str) for symbol in symbols):
             raise UsageError(
-                f"{string!r} is not a string of symbols. Give a list of them, or text with spaces between."
+                f"{shown(string)} is not a string of symbols. Give a list of them, or text with spaces between."
             )
         batch = self.problem.framed(symbols)
         if not batch.tokens.size:

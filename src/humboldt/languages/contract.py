@@ -16,7 +16,7 @@ from humboldt.languages.strings import Drawn
 from humboldt.languages.task import AbstractTask
 
 SEED = 0
-ENOUGH = 8  # symbols of a string: strings of two seeds that are all shorter may be equal by chance
+ENOUGH = 8  # symbols of a string; if all strings are shorter, two seeds may give the same ones by chance
 SHOWN = 60  # characters of a string in a message
 
 
@@ -63,7 +63,7 @@ def checked(check: Callable[[AbstractTask], Finding], task: AbstractTask) -> Fin
 
 
 def declaration(task: AbstractTask) -> Finding:
-    """Checks that the attributes of a task are there and have sensible values."""
+    """Checks that the attributes of a task exist and have sensible values."""
     check = "declaration"
     for name in ("input_alphabet", "output_alphabet"):
         value = getattr(task, name, None)
@@ -97,7 +97,7 @@ def examples(task: AbstractTask) -> Finding:
         if answer != target.split():
             text = f"for {source!r} the oracle answers {_shown(answer)}, and the example says {target!r}"
             return Finding("examples", False, text, "Correct the one that is wrong.")
-    return Finding("examples", True, f"the oracle answers all {len(task.examples)} as they were worked by hand")
+    return Finding("examples", True, f"the oracle agrees with all {len(task.examples)} examples worked by hand")
 
 
 def properties(task: AbstractTask) -> Finding:
@@ -147,13 +147,13 @@ def lengths(task: AbstractTask) -> Finding:
 
 
 def seed(task: AbstractTask) -> Finding:
-    """Checks that a seed gives the same strings again, and another seed other ones."""
+    """Checks that equal seeds give equal strings, and different seeds different ones."""
     first, again, other = (_strings(task.drawn_examples(number)) for number in (SEED, SEED, SEED + 1))
     if first != again:
         return Finding(
             "seed",
             False,
-            "the same seed gave other strings the second time",
+            "the same seed gave different strings the second time",
             "Draw from the generator that `draw` is given, and from nothing else: not np.random, random or a counter.",
         )
     if not first:
@@ -167,7 +167,9 @@ def seed(task: AbstractTask) -> Finding:
             "two seeds gave the same strings",
             "Draw from the generator that `draw` is given: every batch of a training has a seed of its own.",
         )
-    return Finding("seed", True, "the same strings for the same seed" + (", others for another" if is_random else ""))
+    return Finding(
+        "seed", True, "the same strings for the same seed" + (", different ones for another" if is_random else "")
+    )
 
 
 def oracle(task: AbstractTask) -> Finding:

@@ -11,8 +11,8 @@ def read_network(text: str, where: str) -> Network:
     """Reads the network written as JSON in `text`."""
     try:
         data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise UsageError(f"{where}: not JSON (line {error.lineno}: {error.msg}).") from error
+    except (ValueError, RecursionError) as error:  # ValueError: also for a number of thousands of digits
+        raise UsageError(f"{where}: not JSON ({error}). Give a network as JSON.") from error
     _keys(data, where, required={"symbols", "units", "forward", "recurrent"}, optional={"comment"})
     symbols = _list(data, "symbols", where)
     if not all(isinstance(symbol, str) for symbol in symbols):

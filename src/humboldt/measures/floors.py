@@ -1,7 +1,8 @@
 """The floor of a task: the score of the best answers that depend on length and position alone.
 
 Chance is the score of a guess among all symbols. Some tasks give more to a model that never reads its input: in a
-sorted string the first symbols are small and the last are large. A score shows what was read only above this floor.
+sorted string the first symbols are small and the last are large. Only the part of a score above this floor shows that
+the input was read.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +28,7 @@ class Floor:
 def best_answer(targets: np.ndarray, target_lengths: np.ndarray) -> np.ndarray:
     """Returns the symbol for each position that gives these targets the highest per-sequence accuracy, shape `(time,)`.
 
-    It is the most frequent one, where a symbol of a target with `n` symbols counts `1/n`; the smallest id of several.
+    It is the most frequent one, where a symbol of a target with `n` symbols counts `1/n`; of several, the smallest id.
 
     >>> best_answer(np.array([[0, 1], [0, 0], [2, 1]]), np.array([2, 2, 2]))
     array([0, 1])

@@ -13,7 +13,7 @@ import numpy as np
 
 RESAMPLES = 9_999
 MOST_RESAMPLED = 10_000  # values; of more, the interval is the normal one: see `bootstrap`
-NUMBERS_AT_ONCE = 1_000_000  # that resamples may have together: the memory of a bootstrap
+NUMBERS_AT_ONCE = 1_000_000  # in all resamples together: limits the memory of a bootstrap
 RANDOM_SEED = 0  # the same values have the same interval, on every machine
 FEWER = (1, 2, 5, 10, 20, 50, 100)  # members for which the expected best is reported
 
@@ -64,7 +64,7 @@ def wilson(count: int, total: int, confidence: float = 0.95) -> Interval | None:
 
 
 def bootstrap(values: Sequence[float] | np.ndarray, confidence: float = 0.95) -> Interval | None:
-    """Percentile bootstrap interval of the mean; none for fewer than two values or where one is not finite.
+    """Returns the percentile bootstrap interval of the mean; `None` for fewer than two values or if one is not finite.
 
     Of more than `MOST_RESAMPLED` values it is the normal interval, mean ± z · deviation / √n, to which the percentile
     interval tends: at that number the two differ by about as much as two bootstraps with different seeds.
@@ -170,7 +170,7 @@ def spread(values: Sequence[float], is_solved: Callable[[float], bool] | None = 
     array = np.asarray(values, float)
     if len(array) == 0 or not np.isfinite(array).all():
         raise ValueError(f"Values must be finite and at least one, not {list(values)}.")
-    ordered = np.sort(array)  # once: it is sorted again in no time
+    ordered = np.sort(array)  # sorting it again is fast
     return Spread(
         members=len(array),
         best=float(array.max()),

@@ -17,10 +17,10 @@ SEES_AHEAD = (ProblemKind.TRANSDUCTION, ProblemKind.CLASSIFICATION)
 Form = Literal["causal", "concatenated", "encoder-decoder", "whole string", "own"]
 """How a model is given a problem:
 
-- `causal`: it reads tokens and answers at every step, seeing nothing ahead;
+- `causal`: it reads tokens and answers at every step, without seeing later ones;
 - `concatenated`: the same network reads a source, a mark, and the target so far;
 - `encoder-decoder`: it takes a source and a target;
-- `whole string`: it reads all tokens at once, and may see those ahead, or does not say;
+- `whole string`: it reads all tokens at once, and may see later ones, or does not declare whether it does;
 - `own`: it receives the kind of problem and chooses its form itself.
 """
 
@@ -48,8 +48,8 @@ def check_fits(model: Any, kind: ProblemKind, most_tokens: Callable[[], int | No
     """Raises a `UsageError` if a model with these settings cannot be given problems of a kind.
 
     Called for every training of a plan. A class of settings may define `check_problem(kind)` for its own rules, and
-    `most_positions()` if its network can read strings of so many tokens only; `most_tokens` returns the number of
-    tokens of the longest string, and is only called then.
+    `most_positions()` if its network can only read strings up to that number of tokens; `most_tokens` returns the
+    number of tokens of the longest string, and is only called then.
     """
     sees_ahead = getattr(model, "sees_ahead", "")
     if sees_ahead and (kind is ProblemKind.NEXT_SYMBOL or form(model, kind) == "concatenated"):

@@ -28,7 +28,7 @@ from humboldt.settings import setting, settings
 
 GIVEN = ("input_size", "output_size", "num_symbols", "key", "problem")  # by Humboldt, not by the user
 PLAIN = (bool, int, float, str)
-OTHER_NAMES = {  # that others give to the sizes, in the order of likelihood
+OTHER_NAMES = {  # that others give to the sizes, most likely first
     "input_size": ("vocab_size", "num_tokens", "n_tokens", "ntoken", "num_embeddings", "vocab", "n_vocab", "input_dim"),
     "output_size": ("num_classes", "n_classes", "num_labels", "out_features", "output_dim", "vocab_out", "n_out"),
 }
@@ -57,7 +57,7 @@ def register_reference(text: str) -> str:
 def known_name(text: str) -> str:
     """Returns the name of a model that a user names: a registered one, or one in a file, which is registered.
 
-    A file without the name of a model in it is an error that lists those in it.
+    If a file is named without a model in it, the error lists the models in the file.
     """
     if text.removesuffix(":").endswith(".py"):
         from humboldt.plugins import attribute_of_file, is_model
@@ -115,7 +115,7 @@ def _frozen(value: Any) -> Any:
 
 def _without_file(name: str) -> Callable[..., Any]:
     def maker(**_: Any) -> Any:
-        raise UsageError(f"The file of {name} is not known here. Name the model with its place: path/to/{name}.")
+        raise UsageError(f"The file of {name} is not known here. Name the model with its path: path/to/{name}.")
 
     return maker
 
@@ -179,8 +179,8 @@ def _problems(thing: Any) -> tuple[ProblemKind, ...]:
 
 
 def _is_causal(thing: Any) -> bool:
-    """Returns whether the network answers at every step from the tokens up to it: unless it says otherwise, or is made
-    for sequence to sequence.
+    """Returns whether the network answers at every step from the tokens up to it: unless it declares otherwise, or is
+    made for sequence to sequence.
     """
     if _takes_source(thing) or tuple(getattr(thing, "problems", ())) == (ProblemKind.SEQUENCE_TO_SEQUENCE,):
         return False

@@ -98,8 +98,19 @@ def is_log(path: Path) -> bool:
 
 def score_logs(suite: str, task: str, paths: Sequence[Path]) -> LogScores:
     """Reads logs of the tasks of `humboldt.outside.inspect_ai`, each of one model, and judges their answers again."""
-    logs = [_read(suite, task, path) for path in paths]
+    logs = [_checked(suite, task, path) for path in paths]
     return LogScores(suite, logs[0].subject.task, logs)
+
+
+def _checked(suite: str, task: str, path: Path) -> Log:
+    """Reads a log; metadata of another form than our tasks write are a usage error."""
+    try:
+        return _read(suite, task, path)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"`{path.name}` was edited, or is not a log of our tasks: its metadata have another form ({error!r:.200}). "
+            "Give the log that inspect_ai wrote."
+        ) from error
 
 
 def _read(suite: str, task: str, path: Path) -> Log:
@@ -128,7 +139,9 @@ def _read(suite: str, task: str, path: Path) -> Log:
         if sample.error is not None or sample.output.empty:
             unanswered += 1
             continue
-        judged.setdefault(about["length"], []).append(subject.judge(about["strings"], sample.output.completion))
+        if type(length := about["length"]) is not int:
+            raise ValueError(f"a length of {length!r:.40}")
+        judged.setdefault(length, []).append(subject.judge(about["strings"], sample.output.completion))
     if subject is None or not judged:
         raise UsageError(f"`{path.name}` has no answers: its status is {log.status}. Run the evaluation again.")
     return Log(log.eval.model, subject, dict(sorted(judged.items())), unanswered)

@@ -68,7 +68,7 @@ class AbstractAnswers(ABC):
 
 
 @dataclass(frozen=True)
-class Function(AbstractAnswers):
+class CalledFunction(AbstractAnswers):
     """A function from a list of inputs, each a list of symbols, to the list of their answers."""
 
     function: Callable[[Strings], Any]
@@ -118,7 +118,7 @@ def _copied(inputs: Strings) -> Strings:
     return [list(one) for one in inputs]
 
 
-class Recorded(AbstractAnswers):
+class OrderedPredictions(AbstractAnswers):
     """A file of predictions for the test strings, each once and in the order of `humboldt data`.
 
     It is read once, while the strings are scored. Errors name the line. `covers` names the test sets that it has
@@ -201,7 +201,7 @@ class OutsidePredictor(AbstractPredictor, CountsRight, WritesOutputs, ReadsSymbo
     def __init__(self, problem: AbstractProblem, alphabet: Alphabet, models: Sequence[Any]) -> None:
         self.problem, self.alphabet, self.models = problem, alphabet, tuple(models)
         self.num_members = len(self.models)
-        self.covers = next((model.covers for model in self.models if isinstance(model, Recorded)), None)
+        self.covers = next((model.covers for model in self.models if isinstance(model, OrderedPredictions)), None)
         self._names = np.array(problem.symbols, object)
         self._ids = {symbol: i for i, symbol in enumerate(alphabet.symbols)}
         if problem.output_size > len(alphabet) + 1:  # Humboldt's members may also output these
@@ -306,7 +306,7 @@ def _answers(model: Any) -> AbstractAnswers:
     if isinstance(model, AbstractAnswers):
         return model
     if callable(model):
-        return Function(model)
+        return CalledFunction(model)
     raise UsageError(f"The model {_shown(model)} cannot be called. Give a function from a list of inputs to answers.")
 
 

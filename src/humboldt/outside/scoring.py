@@ -25,7 +25,7 @@ from humboldt.core.identity import canonical
 from humboldt.core.results import Result, ScoredMember, Scores, State, TrainedMember
 from humboldt.errors import OtherStrings, UsageError, unknown_name
 from humboldt.languages import ProblemKind
-from humboldt.outside.predictor import NextSymbols, OutsidePredictor, Recorded
+from humboldt.outside.predictor import NextSymbols, OrderedPredictions, OutsidePredictor
 from humboldt.plugins import load_installed
 from humboldt.report.tables import Table, as_text
 from humboldt.settings import words
@@ -282,23 +282,27 @@ def score(
         try:
             scored += _scored(its_suite, task, given, evaluations, sink)
         except OtherStrings as error:
-            raise _other_preset(its_suite, preset, error) from error
+            raise _other_strings(its_suite, preset, split, error) from error
     card = Scorecard(its_suite, name, tuple(scored))
     if out is not None:
         _keep(card, Path(out))
     return card
 
 
-def _other_preset(suite: AbstractSuite, preset: str, error: OtherStrings) -> UsageError:
-    """Returns the error about strings that do not match, with the likely cause: strings of another preset."""
+def _other_strings(suite: AbstractSuite, preset: str, split: str | None, error: OtherStrings) -> UsageError:
+    """Returns the error about strings that do not match, with the likely causes: strings of another preset, or of one
+    test set of several."""
+    text = str(error)
     others = [name for name in suite.presets if name != preset]
-    if not others:
-        return error
-    name = next((name for name in ("paper", "quick") if name in others), others[0])
-    return OtherStrings(
-        f"{error} These are the test strings of the preset {preset}. If the file has those of another one, that is the "
-        f"likely cause: score it with --preset {name}."
-    )
+    if others:
+        name = next((name for name in ("paper", "quick") if name in others), others[0])
+        text += (
+            f" These are the test strings of the preset {preset}. If the file has those of another one, that is the "
+            f"likely cause: score it with --preset {name}."
+        )
+    if suite.test_sets and split is None:
+        text += f" If it has those of one test set alone ({', '.join(suite.test_sets)}), name it with --split."
+    return OtherStrings(text)
 
 
 def _by_task(predict: Any, tasks: str | Sequence[str]) -> dict[str, list[Any]]:
@@ -357,7 +361,7 @@ def read_files(suite: AbstractSuite, request: FileRequest) -> OutsideInput:
     covers = None if split in (None, "scored") else (split,)
     if covers and request.for_table:
         raise UsageError(f"--split {split}: a table needs all splits. Score --split scored, or leave --out out.")
-    models = [Recorded(path, covers) for path in request.paths]
+    models = [OrderedPredictions(path, covers) for path in request.paths]
 
     def check_finished() -> None:
         for model in models:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 import shutil
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 from humboldt.errors import UsageError, named_extras
 
 NOTES_WIDTH = 120  # columns of the notes below a table, at most
+LEAST_WIDTH = 20  # of a column of text that is folded
 RECORD_ENDINGS = (".csv", ".json", ".parquet")
 NOTHING = "–"  # printed for a number that does not exist
 
@@ -88,12 +90,16 @@ TableEntry = str | TableCell | MissingCell
 
 @dataclass(frozen=True)
 class Table:
-    """A table in the layout of a paper, with notes below."""
+    """A table in the layout of a paper, with notes below.
+
+    `labels`: how many columns describe a row; 0 if their entries tell.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[TableEntry, ...], ...]
     notes: tuple[str, ...] = ()
+    labels: int = 0
 
     @property
     def texts(self) -> tuple[tuple[str, ...], ...]:
@@ -104,8 +110,8 @@ class Table:
 def as_text(tables: Sequence[Table], *, width: int | None = None) -> str:
     """Returns tables as aligned text. Columns named `paper` hold the published numbers.
 
-    A table that is wider than `width` (by default the width of the terminal, if stdout is one) is printed in parts.
-    Files get the whole table.
+    A table that is wider than `width` (by default the width of the terminal, if stdout is one) is printed in parts; if
+    a part is still too wide, its widest column of text is folded. Files get the whole table.
     """
     if width is None and sys.stdout.isatty():
         width = shutil.get_terminal_size().columns
@@ -117,17 +123,42 @@ def _block(table: Table, width: int | None) -> str:
     widths = [max(len(row[i]) for row in [table.columns, *texts]) for i in range(len(table.columns))]
     to_right = [all(_is_single_number(row[i]) for row in table.rows) for i in range(len(table.columns))]
 
-    def line(row: Sequence[str], places: Sequence[int]) -> str:
-        padded = (row[i].rjust(widths[i]) if to_right[i] else row[i].ljust(widths[i]) for i in places)
-        return "  ".join(padded).rstrip()
+    def lines_of(row: Sequence[str], places: Sequence[int], widths: Sequence[int]) -> list[str]:
+        found = []
+        for entries in itertools.zip_longest(*(_folded(row[i], widths[i]) for i in places), fillvalue=""):
+            beside = zip(places, entries, strict=True)
+            padded = (text.rjust(widths[i]) if to_right[i] else text.ljust(widths[i]) for i, text in beside)
+            found.append("  ".join(padded).rstrip())
+        return found
 
     lines = [table.title]
     rule = ""
     for places in _parts(table, widths, width):
-        rule = "─" * (sum(widths[i] for i in places) + 2 * (len(places) - 1))
-        lines += [rule, line(table.columns, places), rule, *(line(row, places) for row in texts)]
+        narrowed = _narrowed(places, widths, to_right, width)
+        rule = "─" * (sum(narrowed[i] for i in places) + 2 * (len(places) - 1))
+        rows = [line for row in texts for line in lines_of(row, places, narrowed)]
+        lines += [rule, *lines_of(table.columns, places, narrowed), rule, *rows]
     notes = [textwrap.fill(note, min(width or NOTES_WIDTH, NOTES_WIDTH)) for note in table.notes]
     return "\n".join([*lines, rule, *notes])
+
+
+def _narrowed(places: Sequence[int], widths: Sequence[int], to_right: Sequence[bool], width: int | None) -> list[int]:
+    """Returns the widths of columns, where the widest one of text leaves room for the others of its part, if it can."""
+    found = list(widths)
+    beyond = sum(widths[i] for i in places) + 2 * (len(places) - 1) - (width or 0)
+    of_text = [i for i in places if not to_right[i]]
+    if width is not None and beyond > 0 and of_text:
+        widest = max(of_text, key=lambda i: widths[i])
+        if widths[widest] - beyond >= LEAST_WIDTH:
+            found[widest] -= beyond
+    return found
+
+
+def _folded(text: str, width: int) -> list[str]:
+    """Returns the lines of an entry. A command is to be copied, and stays whole."""
+    if len(text) <= width or text.startswith("humboldt "):
+        return [text]
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def _is_single_number(entry: TableEntry) -> bool:
@@ -141,10 +172,12 @@ def _is_result(entry: TableEntry) -> bool:
 
 
 def _parts(table: Table, widths: Sequence[int], width: int | None) -> list[list[int]]:
-    """Returns the columns of each part of a table. Every part begins with the columns that describe a row; published
-    numbers stay beside ours."""
+    """Returns the columns of each part of a table. Every part begins with the columns that describe a row: as many as
+    the table says, or those before the first result or number. Published numbers stay beside ours."""
     count = len(table.columns)
-    first = next((i for i in range(count) if any(_is_result(row[i]) for row in table.rows)), count)
+    results = [i for i in range(count) if any(_is_result(row[i]) for row in table.rows)]
+    numbers = [i for i in range(count) if not all(isinstance(row[i], str) for row in table.rows)]
+    first = table.labels or next(iter(results or numbers), count)
     if width is None or first == count or sum(widths) + 2 * (count - 1) <= width:
         return [list(range(count))]
     parts: list[list[int]] = []

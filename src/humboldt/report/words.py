@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterable
 from typing import TextIO
@@ -25,6 +26,11 @@ def wrapped(text: str, stream: TextIO) -> str:
     Nothing is changed for a file or a pipe, nor are lines with a command, which are to be copied.
     """
     return folded(text, shutil.get_terminal_size().columns) if stream.isatty() else text
+
+
+def tell(text: str) -> None:
+    """Prints text on stderr at once; on a terminal its lines break between words only."""
+    print(wrapped(text, sys.stderr), file=sys.stderr, flush=True)
 
 
 def folded(text: str, width: int) -> str:

@@ -2,11 +2,12 @@
 
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from humboldt.report.words import tell
 
 STOPPING = "Stopping: what is being compiled or computed is finished first, then everything is saved."
 AGAIN = "Ctrl-C again stops without saving."
@@ -79,4 +80,4 @@ def acknowledged(message: str, say: Callable[[str], None] | None = None) -> Iter
 
 
 def _print(message: str) -> None:
-    print(f"\n{message}", file=sys.stderr, flush=True)
+    tell(f"\n{message}")

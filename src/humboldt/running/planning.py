@@ -13,7 +13,7 @@ from typing import Any, Literal
 from humboldt.core.identity import canonical
 from humboldt.core.results import State
 from humboldt.errors import MissingExtra, is_out_of_memory
-from humboldt.report.words import counted, duration, wrapped
+from humboldt.report.words import counted, duration, tell, wrapped
 from humboldt.running import estimates as estimates_module
 from humboldt.running.interrupts import acknowledged
 from humboldt.running.study import Study
@@ -74,25 +74,25 @@ def announce(
     total = sum(len(experiment.members) for experiment in study.experiments)
     missing = sum(planned.num_missing for planned in plan)
     experiments = counted(len(study.experiments), "experiment")
-    _say(f"{study.suite.name}, preset {study.request.preset}: {experiments}, {counted(total, 'member')} in all.")
+    tell(f"{study.suite.name}, preset {study.request.preset}: {experiments}, {counted(total, 'member')} in all.")
     if different := study.departures():
-        _say(different)
+        tell(different)
     if recipes := _recipes_of_other_models(study):
-        _say(recipes)
+        tell(recipes)
     if diverged := _num_diverged(study, done):
-        _say(f"{counted(diverged, 'member')} diverged before. They are not trained again: change a setting.")
+        tell(f"{counted(diverged, 'member')} diverged before. They are not trained again: change a setting.")
     if not missing:
-        _say(f"Everything is already finished in `{study.out}`. There is nothing to do.")
+        tell(f"Everything is already finished in `{study.out}`. There is nothing to do.")
         return plan
     if missing < total:
-        _say(f"{total - missing:,} of {counted(total, 'member')} are already finished in `{study.out}`.")
+        tell(f"{total - missing:,} of {counted(total, 'member')} are already finished in `{study.out}`.")
     pending = [(i, part) for i, planned in enumerate(plan) for part in planned.missing]
     lines = [_line(part, plan[i].experiment.id if with_ids else None) for i, part in pending]
     print_lines = {"none": _plain, "remembered": _remembered_lines, "measured": _measured_lines}[estimate]
     estimates = print_lines(study, [part for _, part in pending], lines)
     if estimates is None:
         return plan
-    _say(f"About {duration(sum(estimates))} in all, on this machine.")
+    tell(f"About {duration(sum(estimates))} in all, on this machine.")
     if estimate == "measured":
         _say_roads(study, [part for _, part in pending])
     taken = [0.0] * len(plan)
@@ -134,7 +134,7 @@ def _say_roads(study: Study, pending: Sequence[Experiment]) -> None:
             sentence = engine.road(study.suite.job(objects, part.members))
             sentences |= {} if sentence is None else {sentence: None}
     for sentence in sentences:
-        _say(sentence)
+        tell(sentence)
 
 
 def _line(part: Experiment, identity: str | None) -> str:
@@ -145,7 +145,7 @@ def _line(part: Experiment, identity: str | None) -> str:
 def _plain(study: Study, pending: Sequence[Experiment], lines: Sequence[str]) -> None:
     """Prints the lines."""
     del study, pending
-    _say("\n".join(lines))
+    tell("\n".join(lines))
 
 
 def _remembered_lines(study: Study, pending: Sequence[Experiment], lines: Sequence[str]) -> list[float] | None:
@@ -153,7 +153,7 @@ def _remembered_lines(study: Study, pending: Sequence[Experiment], lines: Sequen
     del study
     seconds = estimates_module.rough(pending)
     for line, estimate in zip(lines, seconds, strict=True):
-        _say(line if estimate is None else f"{line}, about {duration(estimate)} (from earlier runs)")
+        tell(line if estimate is None else f"{line}, about {duration(estimate)} (from earlier runs)")
     known = [estimate for estimate in seconds if estimate is not None]
     return known if len(known) == len(seconds) else None
 
@@ -172,9 +172,9 @@ def _measured_lines(study: Study, pending: Sequence[Experiment], lines: Sequence
             seconds.append(estimate.seconds)
             num_measured += estimate.is_measured
             roughly = "about" if estimate.is_measured else "roughly"
-            _say(_continued(f", {roughly} {duration(estimate.seconds)}", column()))
+            tell(_continued(f", {roughly} {duration(estimate.seconds)}", column()))
         if num_measured < len(lines):
-            _say(
+            tell(
                 f"Measured: {num_measured:,} of {len(lines):,}, within "
                 f"{duration(estimates_module.MEASURING_SECONDS)}. The times of the others are extrapolated from these."
             )
@@ -185,8 +185,8 @@ def _measured_lines(study: Study, pending: Sequence[Experiment], lines: Sequence
         why = f"{type(error).__name__}: {error}"
         if is_out_of_memory(error):
             why = "some of these members do not fit into memory together. They will be trained in groups."
-    _say("\n".join(["", *lines[len(seconds) + 1 :]]))
-    _say(f"No estimate: {why}")
+    tell("\n".join(["", *lines[len(seconds) + 1 :]]))
+    tell(f"No estimate: {why}")
     return None
 
 
@@ -216,9 +216,11 @@ def _signs_of_life(column: int) -> Iterator[Callable[[], int]]:
 
 def _continued(text: str, column: int) -> str:
     """Returns text that continues a line of `column` characters: on a terminal on a new line if there is no room."""
-    if not sys.stderr.isatty() or column + len(text) <= shutil.get_terminal_size().columns:
+    width = shutil.get_terminal_size().columns
+    if not sys.stderr.isatty() or column + len(text) <= width:
         return text
-    return f"\n    {text.lstrip(', ')}"
+    comma = "," if text.startswith(",") and column < width else ""
+    return f"{comma}\n    {text.lstrip(', ')}"
 
 
 def setting_records(study: Study) -> list[dict[str, Any]]:
@@ -302,7 +304,3 @@ def command(study: Study, plugins: Sequence[Path] = ()) -> list[str]:
         *(("--plugin", path.resolve()) for path in plugins),
     ]
     return ["humboldt", "run", study.suite.name, *(str(text) for part in parts for text in part)]
-
-
-def _say(text: str) -> None:
-    print(wrapped(text, sys.stderr), file=sys.stderr, flush=True)

@@ -16,22 +16,26 @@ MOUNTS = Path("/proc/self/mounts")
 #: Disks of other machines. A write-ahead log needs memory that all its readers and writers share, which they do not
 #: have; some of them report an error, others lose data.
 NETWORK_DISKS = {
-    *(
-        "nfs",
-        "nfs4",
-        "cifs",
-        "smb3",
-        "smbfs",
-        "afs",
-        "ncpfs",
-        "lustre",
-        "gpfs",
-        "beegfs",
-        "ceph",
-        "glusterfs",
-        "orangefs",
-    ),
-    *("fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.gcsfuse", "fuse.s3fs", "fuse.rclone", "fuse.juicefs"),
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "afs",
+    "ncpfs",
+    "lustre",
+    "gpfs",
+    "beegfs",
+    "ceph",
+    "glusterfs",
+    "orangefs",
+    "fuse.sshfs",
+    "fuse.glusterfs",
+    "fuse.ceph",
+    "fuse.gcsfuse",
+    "fuse.s3fs",
+    "fuse.rclone",
+    "fuse.juicefs",
 }
 
 
@@ -152,9 +156,19 @@ def json_object(text: Any, column: str) -> dict[str, Any]:
 def json_value(text: Any, column: str) -> Any:
     """Returns the JSON value in a cell."""
     try:
-        return json.loads(text)
+        return _DECODER.decode(text)
     except (TypeError, ValueError, RecursionError):
-        raise BadCell(f"{column} holds {short(text)}, which is not JSON") from None
+        raise BadCell(f"{column} holds {short(text)}, which is not JSON of finite numbers") from None
+
+
+def _finite(text: str) -> float:
+    """Returns a number of JSON text; raises for one that is not finite, which Python reads (`NaN`, `1e999`)."""
+    if math.isfinite(value := float(text)):
+        return value
+    raise ValueError(f"{text} is not finite")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_finite, parse_float=_finite)
 
 
 def number(value: Any, column: str) -> float:

@@ -20,7 +20,8 @@ class Detail(Mapping[str, Any]):
 
     def __getitem__(self, key: str) -> Any:
         for text in reversed(self._texts):
-            if key in (value := _value(text)):
+            # Most texts lack most keys, and need not be parsed to say so; one with an escape may write any key.
+            if (f'"{key}"' in text or "\\" in text) and key in (value := _value(text)):
                 return value[key]
         raise KeyError(key)
 

@@ -104,7 +104,10 @@ def read_members(folder: Path, upgrade: Upgrade) -> list[Scores]:
 
 def num_reported(path: Path, upgrade: Upgrade) -> int:
     """Returns the number of members in a file of exported members; raises a usage error if it is damaged."""
-    return sum(len(scores_of(entry, upgrade, where).results) for where, entry in _lines(path))
+    count = sum(len(scores_of(entry, upgrade, where).results) for where, entry in _lines(path))
+    if not count:
+        raise UsageError(f"`{path}` has no members. Give a file that `humboldt archive` wrote.")
+    return count
 
 
 def add_reported(path: Path, out: Path) -> None:

@@ -89,7 +89,7 @@ class _Target:
         members."""
         source_path, added, without = folder / "results.db", 0, 0
         with databases.explained(source_path), databases.open_to_read(source_path) as source:
-            reading = rows.Reading(source)
+            reading = rows.RowReader(source)
             for table in KEYS:
                 for row in reading.whole_table(table):
                     if row.fits and self._has_parent(table, row):

@@ -181,7 +181,7 @@ class Row(NamedTuple):
     fits: bool
 
 
-class Reading:
+class RowReader:
     """Reads rows of a file and checks them.
 
     - `damage`: a phrase for each detected change.

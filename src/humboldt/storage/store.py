@@ -7,6 +7,7 @@ they were written (see `rows`) are left out of scores, with a remark; writing to
 """
 
 import sqlite3
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from humboldt.errors import UsageError
 from humboldt.storage import databases, rows
 from humboldt.storage.databases import BadCell, json_object, json_value, number, text
 from humboldt.storage.details import Detail
-from humboldt.storage.rows import APPLICATION, SCHEMA, Reading, Row
+from humboldt.storage.rows import APPLICATION, SCHEMA, Row, RowReader
 
 
 @dataclass(frozen=True)
@@ -202,12 +203,12 @@ class Store:
         `written_as`: read only the training with this key in the file, without those of earlier versions.
         """
         with self._connect() as db:
-            reading = Reading(db)
+            reading = RowReader(db)
             done = self._done(reading, written_as)
         self._conclude(reading, stops=True)
         return done
 
-    def _done(self, reading: Reading, written_as: str | None = None) -> dict[str, "Done"]:
+    def _done(self, reading: RowReader, written_as: str | None = None) -> dict[str, "Done"]:
         all_done: dict[str, Done] = {}
         for key, training in self._trainings(reading):
             if written_as not in (None, key):
@@ -230,7 +231,7 @@ class Store:
         """Returns all evaluations with their members, oldest first. Each member occurs once."""
         by_key: dict[str, Scores] = {}
         with self._connect() as db:
-            reading = Reading(db)
+            reading = RowReader(db)
             for key, training in self._trainings(reading):
                 if suite not in (None, training.suite):
                     continue
@@ -247,7 +248,7 @@ class Store:
         """Returns failures of training or scoring that have no later result."""
         failures = []
         with self._connect() as db:
-            done, reading = self._done(Reading(db)), Reading(db)
+            done, reading = self._done(RowReader(db)), RowReader(db)
             for key, training in self._trainings(reading):
                 if suite not in (None, training.suite):
                     continue
@@ -272,7 +273,7 @@ class Store:
         self._conclude(reading, stops=False)
         return failures
 
-    def _conclude(self, reading: Reading, *, stops: bool) -> None:
+    def _conclude(self, reading: RowReader, *, stops: bool) -> None:
         """Stores the remarks of a reading; with `stops`, raises them as an error if there is damage."""
         if reading.damage and stops:
             raise UsageError(reading.sentences(self.path, f"{self._way_out} It was not changed.")[0])
@@ -285,7 +286,7 @@ class Store:
             "--out NEW`, and run the missing work there."
         )
 
-    def _trainings(self, reading: Reading) -> Iterator[tuple[str, Training]]:
+    def _trainings(self, reading: RowReader) -> Iterator[tuple[str, Training]]:
         """Yields the intact trainings: their keys in the file, and the upgraded trainings."""
         for row in list(reading.trainings()):
             key, suite, task, model, engine, setting, versions, format_ = row.values
@@ -330,7 +331,13 @@ def _evaluation(row: Row) -> Evaluation:
 
 
 def _measures(cell: Any) -> dict[str, float]:
-    return {name: number(value, "scores.measures") for name, value in json_object(cell, "scores.measures").items()}
+    measures = _interned(json_object(cell, "scores.measures"))
+    return {name: number(value, "scores.measures") for name, value in measures.items()}
+
+
+def _interned(value: dict[str, Any]) -> dict[str, Any]:
+    """Returns an object whose keys are shared with other objects: 100,000 members have the same."""
+    return {sys.intern(name): part for name, part in value.items()}
 
 
 def _detail(row: Row, cell: str, column: str) -> str:
@@ -340,7 +347,7 @@ def _detail(row: Row, cell: str, column: str) -> str:
     return cell
 
 
-def _scores(reading: Reading, key: str, training: Training) -> Iterator[Scores]:
+def _scores(reading: RowReader, key: str, training: Training) -> Iterator[Scores]:
     """Yields the results of a training under each of its evaluations. Cells of damaged rows are also read: a file with
     an unreadable cell was edited, and is refused completely."""
     environments: dict[str, dict[str, str]] = {}  # shared: equal for nearly all members
@@ -351,7 +358,7 @@ def _scores(reading: Reading, key: str, training: Training) -> Iterator[Scores]:
             environments[environment] = json_object(environment, "members.environment")
         detail = _detail(row, detail, "members.detail")
         result = Result(
-            json_object(member, "members.member"),
+            _interned(json_object(member, "members.member")),
             _state(state, "members"),
             {},
             number(seconds, "members.seconds"),

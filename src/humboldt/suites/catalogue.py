@@ -7,6 +7,7 @@ from humboldt.core.identity import Version
 from humboldt.errors import UsageError, unknown_name
 from humboldt.languages import tasks as registered_tasks
 from humboldt.registry import Entry
+from humboldt.settings import fields
 from humboldt.suites import suites
 from humboldt.suites.experiments import Contender, Departure, Preset
 from humboldt.training.base import AbstractEngine, engines
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 PAPER = "paper"  # the preset that every suite has
 OPEN_ENGINES = ("jax", "torch")  # users can register models with these
+PARTS = ("model", "task")  # names in stored settings under which those of the model and the task are
 OUTSIDE = "outside"  # the engine of models from outside Humboldt; `outside/NAME` is the user's model NAME
 
 
@@ -37,6 +39,12 @@ def check_facts(suite: "AbstractSuite", facts: Sequence[str]) -> None:
             f"{place} has the presets {', '.join(suite.presets) or 'none'}, and needs one named '{PAPER}': plans list "
             f"the differences from it. Add presets['{PAPER}'] = Preset('{PAPER}', ...)."
         )
+    for option in fields(suite.protocol):
+        if option.stored_name in PARTS:
+            raise UsageError(
+                f"{place}: the protocol's setting `{option.name}` would be stored as '{option.stored_name}', where the "
+                f"settings of the {option.stored_name} are. Give it another name."
+            )
 
 
 def tasks(suite: "AbstractSuite") -> list[str]:

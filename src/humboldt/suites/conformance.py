@@ -111,10 +111,8 @@ def _read(name: str, task: AbstractTask, number: int, line: str, hint: Callable[
 
     try:
         record = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise wrong(f"{line.strip()[:80]!r} is not JSON ({error.msg}). {EXPECTED}") from None
-    except RecursionError:
-        raise wrong(f"{line.strip()[:80]!r} is not JSON that can be read (too many brackets). {EXPECTED}") from None
+    except (ValueError, RecursionError) as error:  # ValueError: also for a number of thousands of digits
+        raise wrong(f"{line.strip()[:80]!r} is not JSON ({error}). {EXPECTED}") from None
     if not isinstance(record, dict):
         raise wrong(f"{line.strip()[:80]!r} is not a JSON object. {EXPECTED}")
     for key in ("input", "target"):

@@ -70,6 +70,8 @@ def _of_table(
     outside = (
         set() if model in suite.contenders else {key for training, _, _ in parts for key in training.setting["model"]}
     )
+    known = {field.stored_name for cls in catalogue.settings_classes(suite, task, model) for field in fields(cls)}
+    outside |= {key for training, _, _ in parts for key in training.setting.get("task", {}) if key not in known}
     for key in dict.fromkeys(key for flat in [*ours, *papers] for key in flat if key not in outside):
         # A missing setting was added later and has its default.
         allowed = _distinct(flat.get(key, _default(suite, task, model, key)) for flat in papers)

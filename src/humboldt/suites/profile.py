@@ -55,7 +55,7 @@ def overview(
         "tasks: a mean score of at least 0.9, and 0.05 above the floor. In bias, for each task, the rule that most of "
         "the fitting members agree with, and how many members fit.",
     )
-    return Table("Answers", ("Model", "From", *columns), lines, notes)
+    return Table("Answers", ("Model", "From", *columns), lines, notes, labels=2)
 
 
 def headline(answers: ModelAnswers) -> str:
@@ -171,7 +171,7 @@ def comparison_table(
         "There is no total score."
     )
     columns = ("Model", "Suite", "Rank", "Not distinguishable from", "Nearest")
-    return Table("Among the references", columns, tuple(rows), (note,))
+    return Table("Among the references", columns, tuple(rows), (note,), labels=2)
 
 
 def cost_table(costs: Sequence[ModelCost], titles: Callable[[str], str]) -> Table:

@@ -122,7 +122,7 @@ def _verdict(rule: Rule, row: Row, found: _Found, all_found: Sequence[_Found]) -
     record = found.record
     agrees = rule.agrees(record.value, row[rule.value], _smallest_p(all_found, record))
     members = record.members if isinstance(record.members, int) else found.papers_members
-    if agrees is False and members < found.papers_members and rule.is_lower(record.value, row[rule.value]):
+    if agrees is not None and members < found.papers_members and rule.is_lower(record.value, row[rule.value]):
         return None, False
     return agrees, True
 
@@ -152,7 +152,7 @@ def _causes(folder: Path) -> list[dict[str, Any]]:
         entries = json.loads(path.read_text(encoding="utf-8"))["causes"]
         if all({"suite", "cause"} <= entry.keys() for entry in entries):
             return entries
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         pass
     raise UsageError(
         f"{path} is not a list of causes: it should be an object with a list `causes`, of objects with at least "

@@ -186,10 +186,11 @@ def tables(suite: AbstractSuite, results: Sequence[Scores]) -> list[Table]:
 
 
 def shorter_preset(suite: AbstractSuite, heading: SettingGroup, cells: Sequence[Cell]) -> str:
-    """Returns the heading of a table; the preset `quick` if it has all trainings and members of these cells, although
-    their settings are the paper's: then they are a part of what the paper ran."""
+    """Returns the heading of a table; the preset `quick` if it has all trainings and members of these cells, but for
+    the changes that the heading names, although their settings are the paper's: then they are a part of what the paper
+    ran."""
     name = "quick"
-    if heading.preset != PAPER or heading.changes or name not in suite.presets:
+    if heading.preset != PAPER or name not in suite.presets:
         return str(heading)
     for cell in cells:
         if cell.model in suite.contenders and suite.presets[name].models is not None:
@@ -199,12 +200,13 @@ def shorter_preset(suite: AbstractSuite, heading: SettingGroup, cells: Sequence[
         results = {canonical(result.member) for result in cell.results}
         for scores in cell.scores:
             flat = {**scores.training.flat, **scores.evaluation.setting}
+            flat = {key: value for key, value in flat.items() if key not in heading.values}
             expected = plans.expected(suite, cell.task, cell.model, name, scores.evaluation.name)
             if not any(all(one.get(key) == value for key, value in flat.items()) for one in expected):
                 return str(heading)
         if not results <= members or members == all_members:
             return str(heading)
-    return name
+    return str(replace(heading, preset=name))
 
 
 def papers_models(suite: AbstractSuite, heading: SettingGroup, cells: Sequence[Cell]) -> list[Table]:

@@ -1,6 +1,6 @@
 """Counts, for each published table, how many of its numbers were measured again, and how many of these agree."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,6 +57,16 @@ def disagreements(folder: str | Path = "reproductions", suite: str | None = None
     """Returns the published numbers with which our results do not agree, each with its likely cause."""
     found = [number for name in _compared(suite) for number, _ in published_numbers(Path(folder), name)]
     return [number for number in found if number.agrees is False]
+
+
+def by_cause(numbers: Iterable[PublishedNumber]) -> dict[tuple[str, str, str], list[str]]:
+    """Returns the numbers of each suite, table and likely cause, as text: task, model, number, ours and the paper's."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for one in numbers:
+        ours = one.measured if isinstance(one.measured, str) else f"{one.measured:.4g}"
+        text = f"{one.task}, {one.model}, {one.what}: {ours} ({one.published})"
+        found.setdefault((one.suite, one.table, one.cause), []).append(text)
+    return found
 
 
 def _compared(suite: str | None) -> list[str]:

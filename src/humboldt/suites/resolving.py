@@ -55,7 +55,7 @@ def resolve(suite: "AbstractSuite", training: Training, evaluation: Evaluation |
     """Makes the objects that stored settings describe. Raises a usage error for names that no longer exist."""
     catalogue.check_task(suite, training.task)
     contender = catalogue.contender(suite, training.model)
-    of_protocol = {key: value for key, value in training.setting.items() if key not in ("model", "task")}
+    of_protocol = {key: value for key, value in training.setting.items() if key not in catalogue.PARTS}
     protocol = settings.from_json(suite.protocol, {**of_protocol, **(evaluation.setting if evaluation else {})})
     return Resolved(
         training,

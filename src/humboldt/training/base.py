@@ -241,7 +241,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrainingEnd:
     """How one member's training ended. `diverged_at` is the step, or `None`."""
 
     diverged_at: int | None = None
@@ -252,7 +252,7 @@ class AbstractTrained(ABC):
     """The members after training."""
 
     predictor: AbstractPredictor
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[TrainingEnd, ...]
     milestones: tuple[Any, ...] = ()  # the records of all milestones, in order
 
     @abstractmethod
@@ -261,7 +261,7 @@ class AbstractTrained(ABC):
 
 
 @dataclass(frozen=True)
-class Memory:
+class MemoryEstimate:
     """Lower bound on the memory of a training in bytes: shared, per member, and available."""
 
     shared: int
@@ -314,7 +314,7 @@ class AbstractEngine(ABC):
         del job
         raise UsageError(f"`{type(self).__name__}` has no networks that can be tried out.")
 
-    def memory(self, job: Job) -> "Memory | None":
+    def memory(self, job: Job) -> "MemoryEstimate | None":
         """Returns the least memory that a job needs, and that of the machine; `None` if not known."""
         del job
         return None

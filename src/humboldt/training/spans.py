@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from humboldt.training.base import MemberRecipe, Outcome, Recipe
+from humboldt.training.base import MemberRecipe, Recipe, TrainingEnd
 
 SPAN_STEPS = 100  # training steps of a point of the curve, and at most of a call of a stepper
 CURVE_POINTS = 200  # most points of a stored curve
@@ -82,15 +82,15 @@ class History:
     milestones: tuple[Any, ...]
 
 
-def outcome(trained: History, member: int) -> Outcome:
+def outcome(trained: History, member: int) -> TrainingEnd:
     """Returns how one member's training ended, with its curve and its part of the milestones' records."""
     diverged_at = int(trained.diverged_at[member])
     detail: dict[str, Any] = {"training": curve(trained, member)}
     if records := [record[member] for record in trained.milestones if isinstance(record, list)]:
         detail["milestones"] = records
     if diverged_at >= 0:
-        return Outcome(diverged_at, {**detail, "diverged_at": diverged_at})
-    return Outcome(None, detail)
+        return TrainingEnd(diverged_at, {**detail, "diverged_at": diverged_at})
+    return TrainingEnd(None, detail)
 
 
 def curve(trained: History, member: int) -> dict[str, list[float | None]]:

@@ -45,7 +45,7 @@ MALFORMED = [
     ("start a b\naccept a\na 1 a", 1, 9, "one start"),
     ("start a\nstart a\naccept a", 2, 1, "line 1 names the first"),
     ("start a\naccept", 2, 7, "the name of a state"),
-    ("start a\naccept a a", 2, 10, "accepts already, by line 2"),
+    ("start a\naccept a a", 2, 10, "already accepts, by line 2"),
     ("start a\naccept a\naccept a", 3, 8, "by line 2"),
     ("start a\naccept [0.5]", 2, 8, "the name of a state"),
     ("start a\naccept a [0.5] [0.5]", 2, 16, "the name of a state, or the end"),

@@ -90,6 +90,9 @@ def test_where_too_few_are_accepted_uniform_refuses() -> None:
     assert derivations.uniform(7, np.random.default_rng(0)) == ("a",) * 7  # 132 derivations
     with pytest.raises(UsageError, match=r"only about 1 in 58,786 draws would be accepted; the limit is 1 in 1000"):
         derivations.uniform(12, np.random.default_rng(0))
+    doubling = "\n".join(f"E{i} -> E{i + 1} E{i + 1}" for i in range(11)) + "\nE11 -> X | Y\nX ->\nY ->"
+    with pytest.raises(UsageError, match=r"fewer than 1 in 10\^12 draws would be accepted"):
+        Derivations(parse("S -> S S a E0 | a\n" + doubling)).uniform(3, np.random.default_rng(0))
 
 
 def test_lengths_without_strings_are_refused_with_others_named() -> None:

@@ -4,9 +4,14 @@ import json
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
+from languages.formal.regular_support import random_automaton
 
-from humboldt.languages.formal.describe import Description, describe
+from humboldt.errors import UsageError
+from humboldt.languages.formal import algebra
+from humboldt.languages.formal.describe import Description, describe, means
+from humboldt.languages.formal.language import RegularLanguage
 
 
 def described(folder: Path, name: str, text: str, length: int = 8) -> Description:
@@ -99,3 +104,58 @@ def test_counts_are_null_where_strings_cannot_be_counted(tmp_path: Path) -> None
     assert found.to_json()["counts"][-1] is None
     assert found.derivations is not None and found.derivations[-1] == 132 * 10**7
     assert "?" in found.lines()[3]
+
+
+def test_numbers_beyond_floating_point_are_shown_and_exact(tmp_path: Path) -> None:
+    for name, text in (("my.grammar", "S -> S S | a"), ("my.regex", "( a | b | c )*")):
+        found = described(tmp_path, name, text, length=1000)
+        number = 3**1000 if found.derivations is None else math.comb(1998, 999) // 1000
+        assert (found.derivations or found.counts)[-1] == number > 10**308
+        assert f"{str(number)[0]}." in found.lines()[3] + found.lines()[4] and json.dumps(found.to_json())
+
+
+def test_numbers_too_long_to_write_down_are_refused(tmp_path: Path) -> None:
+    doubling = "\n".join(f"E{i} -> E{i + 1} E{i + 1}" for i in range(12)) + "\nE12 -> X | Y\nX ->\nY ->"
+    with pytest.raises(UsageError, match=r"derivations of length 8 has more than 4,000 digits, the limit"):
+        described(tmp_path, "my.grammar", "S -> a S b E0 |\n" + doubling, length=20)
+    found = described(tmp_path, "my.grammar", "S -> a S b E0 |\n" + doubling, length=6)
+    assert found.counts == (1, 0, 1, 0, 1, 0, 1) and found.derivations is not None
+    assert found.derivations[2] == 2**4096 and math.isnan(found.growth.rate)
+
+
+def test_large_automata_are_described(tmp_path: Path) -> None:
+    """Shortest and longest strings, mean length and entropy need no count of the strings of every length."""
+    chain = described(tmp_path, "my.regex", "a " * 4_000 + "b? " * 300)
+    assert (chain.shortest, chain.longest) == (4_000, 4_300) and chain.size["states when minimal"] == 4_301
+    # Each b comes if the one before did, with probability 1/2: of k choices the mean is 1 - 2^-k symbols.
+    assert chain.expected_length == pytest.approx(4_001) and chain.entropy == pytest.approx(2)
+    ring = "".join(f"s{i} a s{(i + 1) % 2_100}\n" for i in range(2_100))
+    found = described(tmp_path, "my.automaton", "start s0\naccept s0 [0.5]\n" + ring)
+    assert (found.shortest, found.longest, found.expected_length) == (0, math.inf, pytest.approx(2_100))
+
+
+def test_mean_lengths_from_dense_and_sparse_equations_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        language = RegularLanguage(random_automaton(rng, states=6, symbols=2))
+        if not language.automaton.is_empty:
+            dense = means(language)
+            with monkeypatch.context() as patch:
+                patch.setattr("humboldt.languages.formal.describe.DENSE", 0)
+                assert means(language) == pytest.approx(dense)
+
+
+def test_what_is_beyond_the_limit_is_said_to_be_not_decided(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(algebra.syntactic_monoid, "__defaults__", (1,))
+    monkeypatch.setattr(algebra.classify, "__defaults__", (1,))
+    neither = described(tmp_path, "my.regex", "( a b )* c ( b b )*")
+    assert neither.classes == ("star-free: not decided", "solvable: not decided", "regular")
+    group = described(tmp_path, "my.regex", "( b* a b* a )* b*")
+    assert group.classes == ("group", "solvable: not decided", "regular")
+
+
+def test_finite_languages_have_the_same_place_however_they_are_written(tmp_path: Path) -> None:
+    grammar = described(tmp_path, "my.grammar", "S -> a A | a b\nA -> b b | c")
+    regex = described(tmp_path, "my.regex", "a ( b b | c ) | a b")
+    assert grammar.classes == (*regex.classes, "context-free")
+    assert grammar.predictions == regex.predictions and grammar.predictions

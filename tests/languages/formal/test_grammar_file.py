@@ -56,9 +56,9 @@ MALFORMED = [  # text, line, column, part of the message
     ("S -> a T b", 1, 8, "`T` is capitalised like a nonterminal, but has no rule"),
     ("S -> a Nuon\nNoun -> b", 1, 8, "Did you mean `Noun`?"),
     ("S -> a\nT -> b Ä", 2, 8, "`Ä` is capitalised"),
-    ("S -> a S b | a b\n\n# c\nS -> a b", 4, 6, "is in line 1 already"),
-    ("S -> a | | b |", 1, 14, "`S -> ε` is in line 1 already"),
-    ("S -> ε | ", 1, 8, "`S -> ε` is in line 1 already"),
+    ("S -> a S b | a b\n\n# c\nS -> a b", 4, 6, "is already in line 1"),
+    ("S -> a | | b |", 1, 14, "`S -> ε` is already in line 1"),
+    ("S -> ε | ", 1, 8, "`S -> ε` is already in line 1"),
     ("S -> a ε b", 1, 8, "`ε` is the empty string"),
     ("S -> 'S' a", 1, 6, "'S' in quotes is a symbol of strings"),
     ("S -> 'a", 1, 6, "expected a closing '"),
@@ -130,7 +130,7 @@ def test_lower_case_heads_and_the_arrow_symbol() -> None:
 def test_nonterminals_that_do_no_work_are_reported() -> None:
     grammar = parse("S -> a | T a | V T\nT -> T b\nU -> b\nV -> c")
     assert grammar.notes == (
-        "Line 2: T derives no finite string, as each of its rules leads to one without end.",
+        "Line 2: T derives no finite string, as each of its rules leads to one that never ends.",
         "Line 3: U cannot be reached from S.",
         "Line 4: V occurs only beside nonterminals that derive no finite string.",
     )

@@ -8,6 +8,8 @@ from languages.formal.brute_force import random_grammar
 from humboldt.languages.formal.derivations import Derivations
 from humboldt.languages.formal.grammar_file import parse
 
+MANY_WAYS = "\n".join(f"E{i} -> E{i + 1} E{i + 1}" for i in range(5)) + "\nE5 -> X | Y\nX ->\nY ->"  # 2^32 to be empty
+
 
 @pytest.mark.parametrize(
     ("text", "kind", "value", "shortest"),
@@ -22,6 +24,7 @@ from humboldt.languages.formal.grammar_file import parse
         ("S -> A S |\nA -> a | a b", "exponential", (1 + math.sqrt(5)) / 2, 0),
         ("S -> A S |\nA -> a A | a", "exponential", 2, 0),
         ("S -> a S a | b S b | a | b |", "exponential", math.sqrt(2), 0),
+        (f"S -> S S a E0 | a\n{MANY_WAYS}", "exponential", 2**17, 1),  # of f = x + 2^32 x f^2
         ("S -> a | b A\nA -> a | b", "finite", 3, 1),
         ("S -> S S | S | a |", "exponential", 4, 0),
         ("S -> S", "finite", 0, None),

@@ -79,10 +79,12 @@ def test_settings_decide_what_competes_and_not_who_asked():
     found = [
         scores_of(e, [result(e.members[0], {"met_0": 0.0}, detail={"scores": []})]) for e in (first, second, other)
     ]
-    # The first two are members of `quick`, and only a part of what the paper ran.
-    assert [table.title for table in tables(SUITE, found)] == ["bliss, quick", "bliss, paper, hidden_size=4"]
+    # All are members of `quick`, and only a part of what the paper ran.
+    assert [table.title for table in tables(SUITE, found)] == ["bliss, quick", "bliss, quick, hidden_size=4"]
     penalised = scores_of(first, [result(first.members[-1], {"met_0": 0.0}, detail={"scores": []})])
     assert [table.title for table in tables(SUITE, [penalised, *found[1:2]])] == ["bliss, paper"]
+    penalised = scores_of(other, [result(other.members[-1], {"met_0": 0.0}, detail={"scores": []})])
+    assert [table.title for table in tables(SUITE, [penalised])] == ["bliss, paper, hidden_size=4"]
     assert "hidden_size 4 (paper: 2, 32, 128)" in departures_of(SUITE, [other])
 
 

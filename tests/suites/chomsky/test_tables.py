@@ -149,6 +149,7 @@ def test_table_b6_is_one_preset():
     printed = {(int(row["layers"]), int(row["training_steps"])) for row in published.rows("chomsky") if row["layers"]}
     assert scales == printed
     few = [e for e in planned if e.training.task == "parity_check" and e.training.flat["num_layers"] == 10]
+    assert departures_of(SUITE, few) == ""  # it is the paper's setting
     (table,) = [table for table in tables(SUITE, [scored(e, 0.5) for e in few]) if "scaling" in table.title]
     assert len(table.columns) == 1 + 2 * 3 and all(cell != "–" for cell in table.texts[0])
 

@@ -121,3 +121,10 @@ def test_larger_test_splits_are_another_evaluation_of_the_same_training():
     few, many = one(), one(test="5000", long="10", validation="3", long_lengths="31,50")
     assert few.training.key == many.training.key and few.evaluations != many.evaluations
     assert one(lengths="4,20").training.key != few.training.key
+
+
+def test_table_3_is_no_departure():
+    planned = plan(tasks=("adj_n_np",), models=("lstm",), settings={"distribution": "uniform"})
+    assert departures_of(suites.get("syntax"), planned) == ""
+    (few, *_) = plan(tasks=("adj_n_np",), models=("lstm",), settings={"distribution": "uniform"}, seeds=2)
+    assert "seeds 2 (paper: 10)" in departures_of(suites.get("syntax"), [few])

@@ -124,6 +124,8 @@ def test_a_printed_number_stands_beside_the_network_and_the_strings_of_its_row_a
     assert set(numbers_beside("paper", "pd_ssm", layers=2)) == set(numbers_beside("paper", "gla")) == {None}
     assert set(numbers_beside("paper", householders=2)) == {None}
     assert set(numbers_beside("paper", supervision="every")) == {None}
+    assert set(numbers_beside("paper", test_lengths=(41, 256))) == {None}
+    assert set(numbers_beside("paper", test_at_longest=True)) == {None}
     assert set(numbers_beside("quick", layers=1, width=128, householders=4, generators=6)) == {None}
 
 
@@ -145,3 +147,11 @@ def test_the_floor_is_what_the_most_probable_state_gives(name: str, kind: str, o
         counted = [np.bincount(column).max() / len(column) for column in states.T]
         shares.append(counted[-1] if task.supervision == "last" else np.mean(counted))
     assert answer.floor_of(task, [3, 6]) == pytest.approx(np.mean(shares), abs=0.02)
+
+
+@pytest.mark.parametrize("lengths", [(40, 256), (41, 256)])
+def test_the_printed_columns_are_those_of_the_printed_lengths(lengths: tuple[int, int]):
+    settings = {"generators": 2, "test_lengths": lengths, "num_test_lengths": 2, "strings_per_length": 1}
+    identity: Any = lambda inputs: [["12345"] for _ in inputs]  # noqa: E731
+    card = str(humboldt.score("tracking", identity, tasks="a5", settings=settings))
+    assert ("PD-SSM, 1 (paper)" in card) == ("100.0" in card) == (lengths == (40, 256))

@@ -25,7 +25,7 @@ class LastSymbol(AbstractTransduction):
         return Pairs.full(strings, strings[:, -1:])
 
     def oracle(self, symbols: Sequence[str]) -> list[str]:
-        """The slow and obvious way."""
+        """Returns the last symbol, in the slow and obvious way."""
         return [symbols[len(symbols) - 1]]
 
 
@@ -37,10 +37,10 @@ class LeakyRNN:
     title = "Leaky RNN"
     problems = (ProblemKind.TRANSDUCTION, ProblemKind.NEXT_SYMBOL)
     hidden_size: int = setting(64, "units", least=1)
-    keep: float = setting(0.5, "the part of the state that stays", least=0, most=1)
+    keep: float = setting(0.5, "the part of the state that is kept", least=0, most=1)
 
     def build(self, input_size: int, output_size: int, *, num_symbols: int, key: Any) -> Any:
-        """The network, freshly initialised: only here is JAX needed."""
-        from humboldt_example.network import LeakyNetwork
+        """Returns the network, freshly initialised. Only this needs JAX."""
+        from .network import LeakyNetwork  # found beside this file, installed or not
 
         return LeakyNetwork(input_size, self.hidden_size, output_size, keep=self.keep, key=key)

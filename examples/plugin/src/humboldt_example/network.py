@@ -23,7 +23,7 @@ class LeakyNetwork(eqx.Module):
         self.keep = keep
 
     def __call__(self, tokens: jax.Array, mask: jax.Array, *, key: Any = None) -> jax.Array:
-        """Token ids of shape `(time,)` to logits of shape `(time, output_size)`."""
+        """Maps token ids of shape `(time,)` to logits of shape `(time, output_size)`."""
         del mask, key
 
         def step(hidden: jax.Array, token: jax.Array) -> tuple[jax.Array, jax.Array]:

@@ -109,7 +109,7 @@ class AbstractLanguage(AbstractTask):
         >>> sorted(language.valid_next("#aa")), sorted(language.valid_next("# a a b b"))
         (['a', 'b'], ['#'])
         """
-        row = self._kinds(prefix)[-1]  # first: a language from a file learns its kinds of prefix by reading
+        row = self._kinds(prefix)[-1]  # first: a language from a file adds kinds of prefix as it reads
         return frozenset(
             symbol
             for symbol, chance in zip(self.input_alphabet.symbols, self.distributions()[row], strict=True)
@@ -170,7 +170,7 @@ class AbstractLanguage(AbstractTask):
                 f"{' '.join(self.output_alphabet.symbols)}. A language has one alphabet, which begins with '#'."
             )
         for string in self.drawn(CHECKED_STRINGS, 0):
-            self._scan(self._symbols(string))  # a language from a file learns its kinds of prefix by reading
+            self._scan(self._symbols(string))  # a language from a file adds kinds of prefix as it reads
         distributions = self.distributions()
         sums = distributions.sum(1)
         worst = int(np.abs(sums - 1).argmax())

@@ -48,7 +48,7 @@ class AbstractTransduction(AbstractTask):
         return self.draw(rng, count, length)
 
     def length_of(self, length: int) -> int:
-        """Returns the number of input symbols if `length` are asked for: another one if the task has no such string."""
+        """Returns the length that is drawn if `length` is asked for: another one if no string has that length."""
         return length
 
     def drawn_examples(self, seed: int) -> Iterator[Drawn]:

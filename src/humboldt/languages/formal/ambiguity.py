@@ -106,7 +106,7 @@ def _search(strings: Strings, derivations: Derivations, counts: Sequence[int | N
 
 
 def circle(grammar: ContextFreeGrammar) -> str:
-    """Returns the shortest way on which a nonterminal derives itself alone, in words."""
+    """Returns the shortest way in which a nonterminal derives itself alone, in words."""
     steps: dict[str, dict[str, str]] = {}
     for rule in grammar.useful:
         for at, symbol in enumerate(rule.body):
@@ -132,7 +132,8 @@ def circle(grammar: ContextFreeGrammar) -> str:
 
 
 def written(grammar: ContextFreeGrammar, string: Body, most: int = 2) -> tuple[str, ...]:
-    """Derivations of a short string as text, `S(a S(b))`; none of a long one. The grammar must have no circles."""
+    """Returns derivations of a short string as text, `S(a S(b))`; none of a long one. The grammar must have no
+    circles."""
     if len({rule.head for rule in grammar.useful}) * (len(string) + 1) > LARGEST_TREE:
         return ()
     rules: dict[str, list[Body]] = {}

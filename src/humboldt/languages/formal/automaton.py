@@ -119,7 +119,7 @@ class Automaton:
         return state != MISSING and bool(self.accepting[state])
 
     def encode(self, string: Sequence[str]) -> np.ndarray:
-        """Columns of the symbols of a string, `MISSING` for symbols outside the alphabet."""
+        """Returns the columns of the symbols of a string, `MISSING` for symbols outside the alphabet."""
         return np.array([self.ids.get(symbol, MISSING) for symbol in string], np.int32)
 
     def decode(self, columns: Iterable[int]) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ class Automaton:
         return tuple(self.alphabet[column] for column in columns if column >= 0)
 
     def trace(self, columns: np.ndarray) -> np.ndarray:
-        """States before, between and after the symbols of many strings, shape `(count, time + 1)`.
+        """Returns the states before, between and after the symbols of many strings, shape `(count, time + 1)`.
 
         `columns` has shape `(count, time)`; from a negative column on, all states of its row are `MISSING`.
         """

@@ -94,7 +94,7 @@ def _read_accept(statement: list[Token], content: _Statements) -> None:
         position += weight is not None
         if name in content.accept:
             earlier = content.accept[name][0]
-            raise token.problem(f"state {name!r} accepts already, by line {earlier.line}. Say it once.")
+            raise token.problem(f"state {name!r} already accepts, by line {earlier.line}. List it once.")
         content.accept[name] = (token, weight)
 
 

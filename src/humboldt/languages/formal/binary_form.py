@@ -28,38 +28,39 @@ class BinaryForm:
     @cached_property
     def nullable(self) -> frozenset[int]:
         """Nonterminals that derive the empty string."""
-        found: set[int] = set()
+        nullable: set[int] = set()
         while True:
-            grown = {head for head, body, _ in self.rules if found.issuperset(body)}
-            if grown <= found:
-                return frozenset(found)
-            found |= grown
+            grown = {head for head, body, _ in self.rules if nullable.issuperset(body)}
+            if grown <= nullable:
+                return frozenset(nullable)
+            nullable |= grown
 
     @cached_property
     def nonempty(self) -> frozenset[int]:
         """Nonterminals that derive a string of one symbol or more."""
-        found = {head for head, _, _ in self.lexical}
+        nonempty = {head for head, _, _ in self.lexical}
         while True:
-            grown = found | {head for head, body, _ in self.rules if not found.isdisjoint(body)}
-            if grown == found:
-                return frozenset(found)
-            found = grown
+            grown = nonempty | {head for head, body, _ in self.rules if not nonempty.isdisjoint(body)}
+            if grown == nonempty:
+                return frozenset(nonempty)
+            nonempty = grown
 
     def units(self) -> dict[tuple[int, int], list[tuple[Fraction, int | None]]]:
-        """For A and B, the rules by which A derives B alone: their weight, and the sibling that must be empty."""
+        """Returns, for A and B, the rules by which A derives B alone: their weight, and the sibling that must be
+        empty."""
         nullable = self.nullable
-        found: dict[tuple[int, int], list[tuple[Fraction, int | None]]] = {}
+        units: dict[tuple[int, int], list[tuple[Fraction, int | None]]] = {}
         for head, body, weight in self.rules:
             if len(body) == 1:
-                found.setdefault((head, body[0]), []).append((weight, None))
+                units.setdefault((head, body[0]), []).append((weight, None))
             elif len(body) == 2:
                 for kept, left_out in (body, body[::-1]):
                     if left_out in nullable:
-                        found.setdefault((head, kept), []).append((weight, left_out))
-        return found
+                        units.setdefault((head, kept), []).append((weight, left_out))
+        return units
 
     def circles(self) -> list[list[int]]:
-        """Groups of nonterminals that derive one another, and so themselves, alone."""
+        """Returns groups of nonterminals that derive one another, and so themselves, alone."""
         graph = followers(self.size, self.units())
         return [nodes for nodes in strongly_connected(graph) if len(nodes) > 1 or nodes[0] in graph[nodes[0]]]
 
@@ -97,7 +98,7 @@ def binary_form(grammar: ContextFreeGrammar) -> BinaryForm:
 
 def followers(size: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
     """Returns a graph on `size` nodes as the nodes that each one leads to."""
-    found: list[set[int]] = [set() for _ in range(size)]
+    ends_of: list[set[int]] = [set() for _ in range(size)]
     for start, end in pairs:
-        found[start].add(end)
-    return [sorted(ends) for ends in found]
+        ends_of[start].add(end)
+    return [sorted(ends) for ends in ends_of]

@@ -48,7 +48,7 @@ class CountedForm:
                 self.above[symbol].append((head, ways))
 
     def lifted(self, ways: dict[int, int]) -> dict[int, int]:
-        """From the numbers by first binary or lexical rule to those of all derivations."""
+        """Returns the numbers of all derivations, given those by first binary or lexical rule."""
         total: dict[int, int] = {}
         for symbol, count in ways.items():
             for head, chains in self.above[symbol]:

@@ -54,7 +54,7 @@ class Counts:
             self._rows.append([sum(map(get, targets)) for targets in self._followers])
 
     def suffixes(self, length: int) -> Sequence[int]:
-        """For every state, the number of strings of `length` that lead from it to acceptance."""
+        """Returns, for every state, the number of strings of `length` that lead from it to acceptance."""
         if length < 0:
             raise UsageError(f"A string cannot have the length {length}. Give 0 or more.")
         self.extend(length)
@@ -114,13 +114,38 @@ def growth(automaton: Automaton) -> Growth:
     return Growth("polynomial", 1.0, degree=loops[number[automaton.start]] - 1)
 
 
+def lengths_of(automaton: Automaton) -> tuple[int | None, int | float | None]:
+    """Returns the lengths of the shortest and the longest string: `None` in the empty language, the latter infinite in
+    an infinite one.
+    """
+    automaton = minimal(without_weights(automaton))
+    if automaton.is_empty:
+        return None, None
+    followers = [[target for target in row if target != MISSING] for row in automaton.table.tolist()]
+    distance = {automaton.start: 0}
+    queue = [automaton.start]
+    for state in queue:  # grows while it is read
+        for target in followers[state]:
+            if target not in distance:
+                distance[target] = distance[state] + 1
+                queue.append(target)
+    shortest = min(distance[state] for state in np.flatnonzero(automaton.accepting).tolist())
+    components = strongly_connected(followers)
+    if any(len(component) > 1 or component[0] in followers[component[0]] for component in components):
+        return shortest, math.inf
+    longest: dict[int, int] = {}
+    for (state,) in components:  # its followers come before it
+        longest[state] = max((1 + longest[target] for target in followers[state]), default=0)
+    return shortest, longest[automaton.start]
+
+
 def strongly_connected(followers: Sequence[Sequence[int]]) -> list[list[int]]:
     """Returns the strongly connected components of a graph, each after the components it leads to (Tarjan 1972)."""
     order: dict[int, int] = {}
     low: dict[int, int] = {}
     path: list[int] = []
     on_path: set[int] = set()
-    found: list[list[int]] = []
+    components: list[list[int]] = []
     for root in range(len(followers)):
         if root in order:
             continue
@@ -148,8 +173,8 @@ def strongly_connected(followers: Sequence[Sequence[int]]) -> list[list[int]]:
                     while component[-1] != node:
                         component.append(path.pop())
                     on_path.difference_update(component)
-                    found.append(sorted(component))
-    return found
+                    components.append(sorted(component))
+    return components
 
 
 def _spectral_radius(component: list[int], inside: list[list[int]]) -> float:

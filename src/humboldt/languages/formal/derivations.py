@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class Derivations:
-    """The derivations of a grammar, without those that go round in circles.
+    """The derivations of a grammar, without circular ones.
 
     A nonterminal that derives itself alone (`A -> A`, or `A -> A B` where B can be empty) has infinitely many
     derivations of each of its strings. Such a grammar is `circular`, and is replaced by one with the same strings: it
@@ -58,7 +58,7 @@ class Derivations:
 
     @cached_property
     def shape(self) -> Shape:
-        """How fast the numbers grow, and the lengths of the shortest and the longest string."""
+        """The growth of the numbers, and the lengths of the shortest and the longest string."""
         return Shape(self._form)
 
     def count(self, length: int) -> int:
@@ -166,10 +166,10 @@ class Derivations:
             raise UsageError(f"The language has no string of length {length}. {self._near(length)}")
         share = self.accepted(length)
         if share < FEWEST_ACCEPTED:
+            draws = f"only about 1 in {1 / share:,.0f} draws" if share > 1e-12 else "fewer than 1 in 10^12 draws"
             raise UsageError(
-                f"Strings of length {length} have so many derivations each that only about 1 in {1 / share:,.0f} draws "
-                f"would be accepted; the limit is 1 in {1 / FEWEST_ACCEPTED}. Write a less ambiguous grammar, or "
-                "use shorter strings."
+                f"Strings of length {length} have so many derivations each that {draws} would be accepted; the "
+                f"limit is 1 in {1 / FEWEST_ACCEPTED}. Write a less ambiguous grammar, or use shorter strings."
             )
         while True:
             string = self.sample(length, rng)
@@ -231,7 +231,7 @@ class Derivations:
     def _near(self, length: int) -> str:
         possible = [n for n in range(min(length + 20, LONGEST)) if self.count(n)]
         if not possible:
-            return "It has none of any length near that."
+            return "It has none of any nearby length."
         near = sorted(sorted(possible, key=lambda n: abs(n - length))[:4])
         return f"There are strings of length {', '.join(map(str, near))}."
 

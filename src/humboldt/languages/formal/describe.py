@@ -2,20 +2,36 @@
 
 import math
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from humboldt.errors import UsageError
 from humboldt.languages.formal.algebra import Classification, classify
 from humboldt.languages.formal.ambiguity import ambiguity
-from humboldt.languages.formal.counting import Growth, growth
+from humboldt.languages.formal.counting import DENSE, Growth, growth, lengths_of
 from humboldt.languages.formal.language import ContextFreeLanguage, RegularLanguage, read
 from humboldt.languages.formal.minimal import minimal, with_weights, without_weights
 from humboldt.languages.formal.text import spelled
 from humboldt.languages.formal.theory import ARCHITECTURES, Prediction, predictions
 
 MOST_SYMBOLS = 20  # of an alphabet that are printed
+MOST_DIGITS = 4_000  # of a number; Python reads and writes 4,300
+MOST_COUNTED = 10**MOST_DIGITS
+
+FINITE = Classification(
+    states=0,  # of its automaton, which is not built
+    elements=None,
+    finite=True,
+    star_free=True,
+    r_trivial=True,
+    groups=(),
+    solvable=True,
+    pure_group=False,
+)
+"""Any finite language of a grammar."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +46,7 @@ class Description:
     - `expected_length`, `entropy`: under the weights, the entropy in bits; infinite where they do not exist. Where
       strings may have several derivations, `entropy_of` is `derivations`.
     - `classes`: names of the classes that the language is in, most special first. `groups`: in its monoid.
-    - `sentences`: emptiness, finiteness, properness and ambiguity. `notes`: parts of the file that do no work.
+    - `sentences`: emptiness, finiteness, properness and ambiguity. `notes`: parts of the file without effect.
     """
 
     name: str
@@ -55,16 +71,16 @@ class Description:
     predictions: tuple[Prediction, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data. What is infinite or not a number is `None`."""
+        """Returns plain data. Infinite values and NaN become `None`."""
         return _plain(asdict(self))
 
     def lines(self) -> list[str]:
-        """Text, one fact a line."""
+        """Returns the description as text, one fact per line."""
         shown = " ".join(map(spelled, self.alphabet[:MOST_SYMBOLS])) + " ..." * (len(self.alphabet) > MOST_SYMBOLS)
         size = ", ".join(_number(count, what) for what, count in self.size.items())
         rows = [
             ("alphabet", f"{_number(len(self.alphabet), 'symbols')}: {shown}" if self.alphabet else "no symbols"),
-            ("size", size + ("" if self.weighted else "; no weights, so the ways on are equally probable")),
+            ("size", size + ("" if self.weighted else "; no weights, so all continuations are equally probable")),
             ("strings", _listed(self.counts)),
         ]
         if self.derivations is not None:
@@ -105,30 +121,29 @@ def describe(path: str | Path, length: int = 20) -> Description:
 def _regular(language: RegularLanguage, kind: str, length: int) -> Description:
     automaton = language.automaton
     least = minimal(without_weights(automaton))
-    found = growth(automaton)
+    reported = growth(automaton)
     classification = classify(automaton)
-    lengths = [n for n in range(len(least) + 1) if language.count(n)]  # of a finite language, all
     expected_length, entropy = means(language)
-    is_empty = automaton.is_empty
+    shortest, longest = lengths_of(least)
     return Description(
         name=language.name,
         kind=kind,
         alphabet=language.alphabet,
         size={"states": len(automaton), "states when minimal": len(least)},
         weighted=automaton.is_weighted,
-        counts=tuple(language.count(n) for n in range(length + 1)),
+        counts=_written(tuple(language.count(n) for n in range(length + 1)), "strings"),
         derivations=None,
-        growth=found,
+        growth=reported,
         growth_of="strings",
-        shortest=None if is_empty else lengths[0],
-        longest=None if is_empty else lengths[-1] if found.kind == "finite" else math.inf,
+        shortest=shortest,
+        longest=longest,
         expected_length=expected_length,
         entropy=entropy,
         entropy_of="strings",
         ambiguity="unambiguous",
         classes=_classes(classification),
         groups=None if classification.groups is None else tuple(map(str, classification.groups)),
-        sentences=(_finiteness(found, "strings"),),
+        sentences=(_finiteness(reported, "strings"),),
         notes=(),
         predictions=tuple(predictions(classification)),
     )
@@ -139,10 +154,10 @@ def _free(language: ContextFreeLanguage, kind: str, length: int) -> Description:
     shape, proper = derivations.shape, language.properness
     report = ambiguity(grammar, longest=length, derivations=derivations)
     of = "strings" if report.verdict == "unambiguous" else "derivations"
-    found, found_of = shape.growth, of
-    if found.kind == "finite" and None not in report.counts and (shape.longest or 0) <= length:
-        found, found_of = Growth("finite", 0.0, count=sum(filter(None, report.counts))), "strings"
-    sentences = [_finiteness(found, found_of), proper.sentence, report.sentence]
+    reported, reported_of = shape.growth, of
+    if reported.kind == "finite" and None not in report.counts and (shape.longest or 0) <= length:
+        reported, reported_of = Growth("finite", 0.0, count=sum(filter(None, report.counts))), "strings"
+    sentences = [_finiteness(reported, reported_of), proper.sentence, report.sentence]
     return Description(
         name=language.name,
         kind=kind,
@@ -150,72 +165,92 @@ def _free(language: ContextFreeLanguage, kind: str, length: int) -> Description:
         size={"rules": len(grammar.alternatives), "nonterminals": len(grammar.by_head)},
         weighted=grammar.weighted,
         counts=report.counts,
-        derivations=tuple(derivations.counts(length)),
-        growth=found,
-        growth_of=found_of,
+        derivations=_written(tuple(derivations.counts(length)), "derivations"),
+        growth=reported,
+        growth_of=reported_of,
         shortest=shape.shortest,
         longest=shape.longest,
         expected_length=proper.expected_length,
         entropy=proper.entropy,
         entropy_of=of,
         ambiguity=report.verdict,
-        classes=("finite", "star-free", "regular", "context-free") if found.kind == "finite" else ("context-free",),
+        classes=(*(_classes(FINITE) if reported.kind == "finite" else ()), "context-free"),
         groups=None,
         sentences=tuple(sentences if grammar.useful else [proper.sentence]),
         notes=grammar.notes,
-        predictions=(),
+        predictions=tuple(predictions(FINITE)) if reported.kind == "finite" else (),
     )
 
 
 def means(language: RegularLanguage) -> tuple[float, float]:
-    """Returns the mean length, and the entropy in bits, from how often each state is met on average."""
+    """Returns the mean length, and the entropy in bits, from the mean number of visits to each state."""
     if language.automaton.is_empty:
         return math.inf, math.inf
     automaton = with_weights(language.automaton)
     assert automaton.moves is not None and automaton.stops is not None
     sources, symbols, targets = automaton.edges
-    step = np.zeros((len(automaton), len(automaton)))
-    np.add.at(step, (sources, targets), automaton.moves[sources, symbols])
-    met = np.linalg.solve(np.eye(len(automaton)) - step.T, np.eye(len(automaton))[automaton.start])
+    size, moves = len(automaton), automaton.moves[sources, symbols]
+    begin = np.arange(size) == automaton.start
+    if size <= DENSE:
+        step = np.zeros((size, size))
+        np.add.at(step, (sources, targets), moves)
+        met = np.linalg.solve(np.eye(size) - step.T, begin.astype(float))
+    else:
+        import scipy.sparse.linalg
+
+        arrivals = scipy.sparse.csc_matrix((moves, (targets, sources)), (size, size))
+        met = scipy.sparse.linalg.spsolve(scipy.sparse.eye(size, format="csc") - arrivals, begin.astype(float))
     ways = np.column_stack([automaton.moves, automaton.stops])
     bits = -(ways * np.log2(np.where(ways > 0, ways, 1))).sum(1)
     return float(met @ automaton.moves.sum(1)), float(met @ bits)
 
 
+def _written(counts: tuple[int, ...], what: str) -> tuple[int, ...]:
+    """Returns numbers that can be written down."""
+    if max(counts) >= MOST_COUNTED:
+        length = next(n for n, count in enumerate(counts) if count >= MOST_COUNTED)
+        raise UsageError(
+            f"The number of {what} of length {length} has more than {MOST_DIGITS:,} digits, the limit. "
+            "Count up to a shorter length with --length."
+        )
+    return counts
+
+
 def _classes(classification: Classification) -> tuple[str, ...]:
-    found = [
+    classes = [
         (classification.finite, "finite"),
         (classification.r_trivial, "R-trivial"),
         (classification.star_free, "star-free"),
         (classification.pure_group, "group"),
         (classification.solvable and not classification.star_free, "solvable groups only"),
         (classification.solvable is False, "a group that is not solvable"),
-        (classification.star_free is None, "star-free or not: undecided within the limit"),
+        (classification.star_free is None, "star-free: not decided"),
+        (classification.solvable is None, "solvable: not decided"),
         (True, "regular"),
     ]
-    return tuple(name for holds, name in found if holds)
+    return tuple(name for holds, name in classes if holds)
 
 
-def _finiteness(found: Growth, of: str) -> str:
-    if found.kind != "finite":
+def _finiteness(shape: Growth, of: str) -> str:
+    if shape.kind != "finite":
         return "The language is infinite."
-    if found.count == 0:
+    if shape.count == 0:
         return "The language is empty."
-    return "The language is finite." if found.count is None else f"The language is finite: {_all(found, of)}."
+    return "The language is finite." if shape.count is None else f"The language is finite: {_all(shape, of)}."
 
 
-def _grown(found: Growth) -> str:
-    if found.kind == "exponential":
-        return f"exponential, like {found.rate:.6g}^n" if math.isfinite(found.rate) else "exponential"
-    return f"polynomial, like n^{found.degree}" if found.kind == "polynomial" else f"finite, {_all(found)}"
+def _grown(shape: Growth) -> str:
+    if shape.kind == "exponential":
+        return f"exponential, like {shape.rate:.6g}^n" if math.isfinite(shape.rate) else "exponential"
+    return f"polynomial, like n^{shape.degree}" if shape.kind == "polynomial" else f"finite, {_all(shape)}"
 
 
-def _all(found: Growth, of: str = "") -> str:
-    return "too many to count" if found.count is None else f"{_number(found.count, of)} in all"
+def _all(shape: Growth, of: str = "") -> str:
+    return "too many to count" if shape.count is None else f"{_number(shape.count, of)} in all"
 
 
 def _listed(counts: tuple[int | None, ...]) -> str:
-    shown = ["?" if count is None else str(count) if count < 10**9 else f"{float(count):.3e}" for count in counts]
+    shown = ["?" if count is None else str(count) if count < 10**9 else f"{Decimal(count):.3e}" for count in counts]
     return f"{', '.join(shown)} (of length 0, 1, ...)"
 
 

@@ -31,7 +31,7 @@ class EditDistance:
         self._reading = [_Edges(sources[symbols == s], targets[symbols == s]) for s in range(len(automaton.alphabet))]
 
     def __call__(self, columns: np.ndarray, lengths: np.ndarray | None = None) -> np.ndarray:
-        """Distances of many strings, shape `(count,)`.
+        """Returns the distances of many strings, shape `(count,)`.
 
         `columns` has shape `(count, time)`, as `Automaton.encode` gives them; a symbol outside the alphabet is
         negative. `lengths` is the number of columns of each row that count; by default all.

@@ -50,8 +50,8 @@ class Strings:
             yield Next(frozenset(from_core(tuple(valid - {END}))), END in valid)
 
     def counts(self, longest: int, most_items: int = MOST_ITEMS) -> list[int | None]:
-        """Returns the numbers of distinct strings of length 0 to `longest`; `None` from where on the work would be too
-        much.
+        """Returns the numbers of distinct strings of length 0 to `longest`; `None` from the length on at which
+        the work would be too much.
 
         All prefixes of a length that lead to a string up to `longest` are kept at once, and followed by one symbol.
         """

@@ -81,7 +81,7 @@ class ContextFreeGrammar:
 
     @cached_property
     def reachable(self) -> tuple[Alternative, ...]:
-        """The alternatives of all nonterminals that a derivation from the start can meet."""
+        """The alternatives of all nonterminals that a derivation from the start can reach."""
         met = self._met(lambda rule: True)
         return tuple(rule for rule in self.alternatives if rule.head in met)
 
@@ -101,16 +101,18 @@ class ContextFreeGrammar:
         """One sentence for each useless nonterminal."""
         met = {rule.head for rule in self.reachable}
         used = {rule.head for rule in self.useful}
-        found = []
+        sentences = []
         for head, rules in self.by_head.items():
             where = f"Line {rules[0].line}: " if rules[0].line else ""
             if head not in self.productive:
-                found.append(f"{where}{head} derives no finite string, as each of its rules leads to one without end.")
+                sentences.append(
+                    f"{where}{head} derives no finite string, as each of its rules leads to one that never ends."
+                )
             elif head not in met:
-                found.append(f"{where}{head} cannot be reached from {self.start}.")
+                sentences.append(f"{where}{head} cannot be reached from {self.start}.")
             elif head not in used:
-                found.append(f"{where}{head} occurs only beside nonterminals that derive no finite string.")
-        return tuple(found)
+                sentences.append(f"{where}{head} occurs only beside nonterminals that derive no finite string.")
+        return tuple(sentences)
 
     def identity(self, *, weights: bool = True) -> dict[str, object]:
         """Returns the identity of the language, with or without its weights, as plain data for JSON.
@@ -152,16 +154,16 @@ class ContextFreeGrammar:
             for symbol in needed:
                 waiting.setdefault(symbol, []).append(number)
         queue = [rule.head for rule, needed in zip(rules, open_symbols, strict=True) if not needed]
-        found: set[str] = set()
+        closed: set[str] = set()
         for head in queue:  # grows while it is read
-            if head in found:
+            if head in closed:
                 continue
-            found.add(head)
+            closed.add(head)
             for number in waiting.get(head, ()):
                 open_symbols[number] -= 1
                 if not open_symbols[number]:
                     queue.append(rules[number].head)
-        return frozenset(found)
+        return frozenset(closed)
 
     def _met(self, follow: Callable[[Alternative], bool]) -> frozenset[str]:
         queue, met = [self.start], {self.start}
@@ -196,12 +198,12 @@ def parse(text: str, file: str = "text") -> ContextFreeGrammar:
     No symbol, or `ε`, is the empty string. Alternatives of a head without a weight share what the others leave.
     """
     words = tokens(text, file)
-    found = _Reader()
+    reader = _Reader()
     for statement in statements(words):
-        found.line(statement)
-    if not found.bodies:
+        reader.line(statement)
+    if not reader.bodies:
         raise words[-1].error("a rule such as `S -> a S b | a b`")
-    return found.grammar()
+    return reader.grammar()
 
 
 class _Reader:
@@ -266,7 +268,7 @@ class _Reader:
             if key in seen:
                 shown = f"{head} -> {' '.join(map(str, body)) or EMPTY}"
                 raise place.problem(
-                    f"the rule `{shortened(shown)}` is in line {seen[key].line} already. Write it once, "
+                    f"the rule `{shortened(shown)}` is already in line {seen[key].line}. Write it once, "
                     "with the sum of the weights."
                 )
             seen[key] = place

@@ -18,6 +18,7 @@ from humboldt.languages.formal.weighted_form import least_solution
 
 LARGEST = 100  # nonterminals in binary form up to which the rate of exponential growth is computed
 MOST_COUNTED = 10**100  # derivations in all; of more, the number is left out
+MOST_WAYS = 10**15  # of one rule, up to which the rate is computed
 STEPS = 40  # halvings of the interval that holds it
 
 
@@ -86,8 +87,8 @@ class Shape:
 
     @cached_property
     def growth(self) -> Growth:
-        """Of the number of derivations. Two ways round a loop make it exponential; else the number of loops that one
-        derivation can hold decides.
+        """The growth of the number of derivations. Two ways round a loop make it exponential; else the number of loops
+        that one derivation can hold decides.
         """
         totals: dict[int, float] = {}  # of all derivations from a nonterminal
         depth: dict[int, int] = {}
@@ -107,12 +108,13 @@ class Shape:
         return Growth("polynomial", 1.0, degree=depth[self.form.start] - 1)
 
     def _total(self, node: int, totals: dict[int, float]) -> float:
-        total: float = sum(weight for _, weight in self.form.lexical_of.get(node, ()))
+        total: float = _capped(sum(weight for _, weight in self.form.lexical_of.get(node, ())))
         for body, weight in self.bodies.get(node, ()):
+            ways: float = _capped(weight)
             for symbol in body:
-                weight = math.inf if totals[symbol] == math.inf else weight * totals[symbol]
-            total += weight
-        return total if total < MOST_COUNTED else math.inf
+                ways = _capped(ways * totals[symbol])
+            total = _capped(total + ways)
+        return total
 
     def _is_single(self, body: tuple[int, ...], weight: int, inside: set[int], totals: dict[int, float]) -> bool:
         """Returns whether a rule goes round its loop in one way only."""
@@ -120,18 +122,31 @@ class Shape:
         return weight == 1 and len(others) == len(body) - 1 and all(totals[symbol] == 1 for symbol in others)
 
     def _rate(self) -> float:
-        """Returns one over the largest x at which the sum of x to the length over all derivations is finite."""
-        if self.form.size > LARGEST:
+        """Returns one over the largest x at which the sum of x to the length over all derivations is finite; NaN if
+        there are too many nonterminals or derivations.
+        """
+        weights = [w for bodies in self.bodies.values() for _, w in bodies]
+        weights += [w for pairs in self.form.lexical_of.values() for _, w in pairs]
+        if self.form.size > LARGEST or max(weights) > MOST_WAYS:
             return math.nan
         rules = [(h, body, float(w)) for h, bodies in self.bodies.items() for body, w in bodies]
         lexical = [(head, float(w)) for head, pairs in self.form.lexical_of.items() for _, w in pairs]
-        low, high = 0.0, 1.0
+
+        def is_finite(x: float) -> bool:
+            values = least_solution(self.form.size, rules, [(head, weight * x) for head, weight in lexical])
+            return math.isfinite(values[self.form.start])
+
+        high = 1.0
+        while not is_finite(high / 2):
+            high /= 2
+        low = high / 2
         for _ in range(STEPS):
             x = (low + high) / 2
-            values = least_solution(self.form.size, rules, [(head, weight * x) for head, weight in lexical])
-            if math.isfinite(values[self.form.start]):
-                low = x
-            else:
-                high = x
+            low, high = (x, high) if is_finite(x) else (low, x)
         rate = 2 / (low + high)
         return float(round(rate)) if abs(rate - round(rate)) < 1e-9 else rate
+
+
+def _capped(number: float) -> float:
+    """Returns infinity in place of a number that is too large to be reported, and would be to be converted."""
+    return number if number < MOST_COUNTED else math.inf

@@ -62,46 +62,46 @@ def _derived(generators: list[Permutation]) -> set[Permutation]:
     """Returns the commutator subgroup: the smallest normal subgroup with the commutators of the generators."""
     inverses = [_inverse(generator) for generator in generators]
     pairs = [(a, b) for a in range(len(generators)) for b in range(a)]
-    chosen: list[Permutation] = []
-    found = {tuple(range(len(generators[0])))}
+    subgroup_generators: list[Permutation] = []
+    subgroup = {tuple(range(len(generators[0])))}
     pending = [_product(_product(inverses[a], inverses[b]), _product(generators[a], generators[b])) for a, b in pairs]
     while pending:
         element = pending.pop()
-        if element in found:
+        if element in subgroup:
             continue
-        chosen.append(element)
-        found = _closure(chosen)
+        subgroup_generators.append(element)
+        subgroup = _closure(subgroup_generators)
         pending.extend(_product(_product(inverses[i], element), generators[i]) for i in range(len(generators)))
-    return found
+    return subgroup
 
 
 def _generators(members: Sequence[Permutation]) -> list[Permutation]:
-    """Few elements that generate the group: each doubles, at least, what the ones before it generate."""
-    chosen: list[Permutation] = []
-    found = {tuple(range(len(members[0])))}
+    """Returns a few elements that generate the group: each at least doubles what those before it generate."""
+    generators: list[Permutation] = []
+    subgroup = {tuple(range(len(members[0])))}
     for member in members:
-        if member not in found:
-            chosen.append(member)
-            found = _closure(chosen)
-    return chosen or [members[0]]
+        if member not in subgroup:
+            generators.append(member)
+            subgroup = _closure(generators)
+    return generators or [members[0]]
 
 
 def _closure(generators: Sequence[Permutation]) -> set[Permutation]:
     identity = tuple(range(len(generators[0])))
-    found, pending = {identity}, [identity]
+    elements, pending = {identity}, [identity]
     while pending:
         element = pending.pop()
         for generator in generators:
             product = _product(element, generator)
-            if product not in found:
-                found.add(product)
+            if product not in elements:
+                elements.add(product)
                 pending.append(product)
-    return found
+    return elements
 
 
-def _product(one: Permutation, two: Permutation) -> Permutation:
-    """First `one`, then `two`."""
-    return tuple(map(two.__getitem__, one))
+def _product(left: Permutation, right: Permutation) -> Permutation:
+    """Returns the product: first `left`, then `right`."""
+    return tuple(map(right.__getitem__, left))
 
 
 def _order(permutation: Permutation) -> int:

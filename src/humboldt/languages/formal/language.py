@@ -54,11 +54,11 @@ class AbstractLanguage(ABC):
 
     @abstractmethod
     def uniform(self, rng: np.random.Generator, *, count: int, length: int) -> list[String]:
-        """Strings of one length, each with exactly the same probability."""
+        """Returns strings of one length, each with exactly the same probability."""
 
     @abstractmethod
     def weighted(self, rng: np.random.Generator, *, count: int) -> list[String]:
-        """Strings of any length, by the weights of the file."""
+        """Returns strings of any length, by the weights of the file."""
 
     @abstractmethod
     def valid_next(self, prefix: Sequence[str]) -> Next:
@@ -74,8 +74,8 @@ class AbstractLanguage(ABC):
 
     @abstractmethod
     def identity(self, *, weights: bool = True) -> dict[str, Any]:
-        """Plain data, equal for two files only if they describe the same language; without `weights`, only as a set
-        of strings. Regular languages are equal whatever their files look like; grammars up to names and spelling.
+        """Returns plain data, equal for two files only if they describe the same language; without `weights`, only as a
+        set of strings. Regular languages are equal whatever their files look like; grammars up to names and spelling.
         """
 
 

@@ -47,14 +47,14 @@ class _Automaton:
 
     def first_of(self, body: tuple[str, ...]) -> tuple[int, bool]:
         """Returns the terminals that strings of `body` begin with, and whether it can be empty."""
-        found = 0
+        terminals = 0
         for symbol in body:
             if symbol not in self.by_head:
-                return found | self.bits[symbol], False
-            found |= self.first[symbol]
+                return terminals | self.bits[symbol], False
+            terminals |= self.first[symbol]
             if symbol not in self.nullable:
-                return found, False
-        return found, True
+                return terminals, False
+        return terminals, True
 
     def closed(self, kernel: State) -> State:
         """Returns the items of a state, given those after the symbol that leads to it."""

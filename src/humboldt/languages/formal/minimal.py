@@ -17,7 +17,7 @@ Mode = Literal["acceptance", "weighted", "state"]
 
 
 def trimmed(automaton: Automaton) -> Automaton:
-    """Only the states on the way from the start to acceptance; the start alone where the language is empty."""
+    """Returns the automaton on the states between start and acceptance; the start alone if the language is empty."""
     if automaton.is_empty:
         nothing = np.full((1, len(automaton.alphabet)), MISSING)
         return Automaton(automaton.alphabet, nothing, np.array([False]), 0, (automaton.names[automaton.start],))
@@ -105,9 +105,9 @@ def canonical(automaton: Automaton, mode: Mode = "acceptance") -> dict[str, Any]
     return data
 
 
-def equivalent(one: Automaton, other: Automaton, mode: Mode = "acceptance") -> bool:
+def equivalent(left: Automaton, right: Automaton, mode: Mode = "acceptance") -> bool:
     """Returns whether two automata pose the same problem; see `canonical`."""
-    return canonical(one, mode) == canonical(other, mode)
+    return canonical(left, mode) == canonical(right, mode)
 
 
 def _blocks(automaton: Automaton) -> np.ndarray:
@@ -158,6 +158,6 @@ def _blocks(automaton: Automaton) -> np.ndarray:
 
 
 def renumbered(labels: list[int]) -> list[int]:
-    """Labels replaced by 0, 1, ... in order of appearance."""
+    """Returns the labels replaced by 0, 1, ... in order of appearance."""
     numbers: dict[int, int] = {}
     return [numbers.setdefault(label, len(numbers)) for label in labels]

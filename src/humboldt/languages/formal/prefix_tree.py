@@ -134,9 +134,9 @@ class _Node:
 
 
 class GrammarTree(AbstractPrefixTree):
-    """The prefixes of a grammar, computed as far as they are asked for.
+    """The prefixes of a grammar, computed on demand.
 
-    The sums are those of `humboldt.languages.formal.prefixes`, which is the slow form for one prefix after the other.
+    The sums are those of `humboldt.languages.formal.prefixes`, which is the slow form, for one prefix at a time.
     """
 
     def __init__(self, grammar: ContextFreeGrammar) -> None:
@@ -255,21 +255,21 @@ class GrammarTree(AbstractPrefixTree):
         node.probabilities.flags.writeable = False
 
     def _from_outside(self, node: _Node, limit: int) -> dict[int, int]:
-        """For each symbol of `base`, the numbers of symbols that can follow it, as the bits of an integer."""
+        """Returns, for each symbol of `base`, the numbers of symbols that can follow it, as the bits of an integer."""
         if not node.spans:
             return dict.fromkeys(node.base, 1)  # the empty prefix
-        found: dict[int, int] = {}
+        masks: dict[int, int] = {}
         for start, parts in node.spans.items():
             outer = self._outer(start, limit)
             for first in parts:
                 for head, second, _ in self._after[first]:
                     if outer.get(head):
-                        found[second] = found.get(second, 0) | outer[head]
-        return found
+                        masks[second] = masks.get(second, 0) | outer[head]
+        return masks
 
     def _outer(self, node: _Node, limit: int) -> dict[int, int]:
-        """For each nonterminal that can begin at a node, the numbers of symbols that can follow it. Earlier nodes are
-        computed first, in a loop because there can be thousands.
+        """Returns, for each nonterminal that can begin at a node, the numbers of symbols that can follow it. Earlier
+        nodes are computed first, in a loop because there can be thousands.
         """
         needed, pending = {node}, [node]
         while pending:
@@ -319,8 +319,8 @@ class GrammarTree(AbstractPrefixTree):
 def ordered(tree: AbstractPrefixTree, after: str | None, *, length: int = 0) -> Iterator[str]:
     """Yields all strings of a language that come after one of them, by length, then in the order of the alphabet.
 
-    A string is text whose characters have the numbers of its symbols. If `after` is `None`, all strings from `length`
-    on. Endless if the language is infinite.
+    A string is text with one character for each symbol; its code point is the symbol's number. If `after` is `None`,
+    all strings from `length` on. Endless if the language is infinite.
     """
     low, length = after, length if after is None else len(after)
     while True:

@@ -75,7 +75,7 @@ class Prefixes:
         return log + math.log2(end) if end > 0 else -math.inf
 
     def _ways(self) -> np.ndarray:
-        """Probabilities of each symbol, and of the end, after the symbols read."""
+        """Returns the probabilities of each symbol, and of the end, after the symbols read."""
         read = len(self._read)
         end = (1 - self._form.empty) * self._chart.left[0, 0, read] if read else self._form.empty
         ways = np.append(self._expected[read] @ self._form.lexical, end)

@@ -28,7 +28,7 @@ FOREIGN = (".", "^", "$")  # have a meaning in other notations
 @dataclass(frozen=True)
 class Part:
     """A subexpression: whether it matches the empty string, which positions can come first (a set of bits), and which
-    can come last. The positions of two subexpressions are different ones.
+    can come last. No two subexpressions share a position.
     """
 
     nullable: bool = True
@@ -44,21 +44,21 @@ class Positions:
     follow: list[int] = field(default_factory=list)
 
     def symbol(self, token: Token) -> Part:
-        """Returns the next position."""
+        """Returns a new position for a symbol."""
         if len(self.symbols) >= MOST_POSITIONS:
             raise token.problem(f"the expression has more than {MOST_POSITIONS:,} symbols, the limit. Shorten it.")
         self.symbols.append(token.text)
         self.follow.append(0)
         return Part(False, 1 << (len(self.symbols) - 1), (len(self.symbols) - 1,))
 
-    def sequence(self, one: Part, two: Part) -> Part:
-        """`one two`."""
-        self._link(one.last, two.first)
-        first = one.first | two.first if one.nullable else one.first
-        return Part(one.nullable and two.nullable, first, one.last + two.last if two.nullable else two.last)
+    def sequence(self, left: Part, right: Part) -> Part:
+        """Returns the subexpression `left right`."""
+        self._link(left.last, right.first)
+        first = left.first | right.first if left.nullable else left.first
+        return Part(left.nullable and right.nullable, first, left.last + right.last if right.nullable else right.last)
 
     def repeated(self, part: Part, operator: str) -> Part:
-        """`part*`, `part+` or `part?`."""
+        """Returns the subexpression `part*`, `part+` or `part?`."""
         if operator in "*+":
             self._link(part.last, part.first)
         return Part(part.nullable or operator in "*?", part.first, part.last)
@@ -167,8 +167,8 @@ def _determinised(whole: Part, positions: Positions, file: str) -> Automaton:
             reached.setdefault(column_of[position], []).append(position)
             work += 1
         row = []
-        for column, found in reached.items():
-            target = reduce(or_, map(positions.follow.__getitem__, found)), not final.isdisjoint(found)
+        for column, places in reached.items():
+            target = reduce(or_, map(positions.follow.__getitem__, places)), not final.isdisjoint(places)
             number = numbers.setdefault(target, len(states))
             if number == len(states):
                 states.append(target)

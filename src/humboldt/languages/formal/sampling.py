@@ -32,7 +32,7 @@ class UniformSampler:
         self._targets = [[target for target in row if target != MISSING] for row in rows]
 
     def draw(self, rng: np.random.Generator, *, count: int, length: int) -> np.ndarray:
-        """Strings as columns of the automaton's table, shape `(count, length)`."""
+        """Returns strings as columns of the automaton's table, shape `(count, length)`."""
         strings = self.counts.strings(length)
         if not strings:
             raise UsageError(f"The language has no string of length {length}. Choose another length.")
@@ -66,22 +66,23 @@ class UniformSampler:
 
 
 def uniform_integers(rng: np.random.Generator, below: int, count: int) -> list[int]:
-    """Integers of any size, uniform from 0 to `below` - 1, without bias: numbers that are too large are redrawn.
+    """Returns integers of any size, uniform from 0 to `below` - 1, without bias: numbers that are too large are
+    redrawn.
 
     >>> max(uniform_integers(np.random.default_rng(0), 10**40, 1000)) < 10**40
     True
     """
     bits = (below - 1).bit_length()
     size = (bits + 7) // 8
-    found: list[int] = []
-    while len(found) < count:
-        missing = count - len(found)
+    numbers: list[int] = []
+    while len(numbers) < count:
+        missing = count - len(numbers)
         data = rng.bytes(size * missing)
         for i in range(missing):
             number = int.from_bytes(data[i * size : (i + 1) * size], "little") >> (8 * size - bits)
             if number < below:
-                found.append(number)
-    return found
+                numbers.append(number)
+    return numbers
 
 
 class WeightedSampler:
@@ -102,12 +103,12 @@ class WeightedSampler:
         return float(self._suffixes(length)[self.automaton.start])
 
     def draw_of_length(self, rng: np.random.Generator, *, count: int, length: int) -> np.ndarray:
-        """Strings of one length, with the probabilities they have among those, shape `(count, length)`."""
+        """Returns strings of one length, with the probabilities they have among those, shape `(count, length)`."""
         return self.draw_of_lengths(rng, lengths=np.full(count, length))
 
     def draw_of_lengths(self, rng: np.random.Generator, *, lengths: np.ndarray) -> np.ndarray:
-        """Strings of given lengths, each with its probability among those of its length. Shape `(count, longest)`,
-        padded with `MISSING`."""
+        """Returns strings of given lengths, each with its probability among those of its length. Shape `(count,
+        longest)`, padded with `MISSING`."""
         for length in np.unique(lengths).tolist():
             if self.log_probability_of_length(length) == -np.inf:
                 raise UsageError(f"The language has no string of length {length}. Choose another length.")
@@ -126,7 +127,7 @@ class WeightedSampler:
         return strings
 
     def draw(self, rng: np.random.Generator, *, count: int, longest: int = 100_000) -> tuple[np.ndarray, np.ndarray]:
-        """Strings of any length: columns of shape `(count, longest drawn)`, padded with `MISSING`, and lengths.
+        """Returns strings of any length: columns of shape `(count, longest drawn)`, padded with `MISSING`, and lengths.
 
         A string that has not ended after `longest` symbols is an error.
         """
@@ -152,7 +153,7 @@ class WeightedSampler:
         return np.stack(drawn, axis=1) if drawn else np.empty((count, 0), np.int32), lengths
 
     def _suffixes(self, length: int) -> np.ndarray:
-        """Log-probabilities that a string stops `length` symbols after each state; -inf in a last row."""
+        """Returns log-probabilities that a string stops `length` symbols after each state; -inf in a last row."""
         if length < 0:
             raise UsageError(f"A string cannot have the length {length}. Give 0 or more.")
         while len(self._log_suffixes) <= length:

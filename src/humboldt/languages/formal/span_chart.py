@@ -25,7 +25,7 @@ class Binary(NamedTuple):
 
     @classmethod
     def of(cls, rules: list[tuple[int, int, int, float]]) -> "Binary":
-        """From `(A, B, C, weight)`."""
+        """Builds the arrays from rules `(A, B, C, weight)`."""
         table = np.array(rules, float).reshape(-1, 4)
         heads, firsts, seconds = (np.ascontiguousarray(table[:, column]).astype(np.int64) for column in range(3))
         return cls(heads, firsts, seconds, np.ascontiguousarray(table[:, 3]))
@@ -40,7 +40,7 @@ class Star(NamedTuple):
 
     @classmethod
     def of(cls, entries: list[list[tuple[int, float]]]) -> "Star":
-        """From a list of `(A, weight)` for each B."""
+        """Builds the arrays from a list of `(A, weight)` for each B."""
         starts = np.concatenate([[0], np.cumsum([len(pairs) for pairs in entries])]).astype(np.int64)
         heads = np.array([head for pairs in entries for head, _ in pairs], np.int64)
         return cls(starts, heads, np.array([float(weight) for pairs in entries for _, weight in pairs]))

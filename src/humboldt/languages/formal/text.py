@@ -90,10 +90,10 @@ class Token:
         >>> tokens("| a")[0].error("a symbol").problem
         "found `|`, expected a symbol. To use `|` as a symbol, quote it: '|'."
         """
-        found = str(self) if self.kind in ("newline", "end") else f"`{shortened(str(self))}`"
+        shown = str(self) if self.kind in ("newline", "end") else f"`{shortened(str(self))}`"
         if self.kind == "operator" and "symbol" in expected and not hint:
             hint = f"To use `{self.text}` as a symbol, quote it: {spelled(self.text)}."
-        return self.problem(f"found {found}, expected {expected}." + (f" {hint}" if hint else ""))
+        return self.problem(f"found {shown}, expected {expected}." + (f" {hint}" if hint else ""))
 
     def problem(self, sentence: str) -> ParseError:
         """Returns an error at this token."""
@@ -117,8 +117,8 @@ def read(path: str | Path) -> str:
     except UnicodeDecodeError as error:
         before = content[: error.start].decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
         line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
-        found = f"found the byte 0x{content[error.start]:02x}, expected text in UTF-8. Save the file as UTF-8."
-        raise ParseError(str(path), line, column, found) from None
+        problem = f"found the byte 0x{content[error.start]:02x}, expected text in UTF-8. Save the file as UTF-8."
+        raise ParseError(str(path), line, column, problem) from None
 
 
 def tokens(text: str, file: str = "text") -> list[Token]:
@@ -131,7 +131,7 @@ def tokens(text: str, file: str = "text") -> list[Token]:
             f"{file} has {len(text):,} characters; the limit for a language is {MOST_BYTES:,}. "
             "Write a shorter description."
         )
-    found: list[Token] = []
+    words: list[Token] = []
     line = end = last_line = last_end = 1
     depth = 0
     for line, content in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
@@ -146,28 +146,28 @@ def tokens(text: str, file: str = "text") -> list[Token]:
             if token.kind == "symbol" and touching:
                 raise token.error("white space between two symbols", hint="Quote a whole symbol or none of it.")
             touching = token.kind == "symbol"
-            if first and found:
-                found.append(Token("newline", "\n", last_line, last_end, file=file))
+            if first and words:
+                words.append(Token("newline", "\n", last_line, last_end, file=file))
             first = False
             depth += token.is_operator("(", "{") - token.is_operator(")", "}")
             if depth > DEEPEST:
                 raise token.problem(f"brackets are nested more than {DEEPEST} deep, the limit. Nest them less.")
-            if len(found) >= MOST_TOKENS:
+            if len(words) >= MOST_TOKENS:
                 raise token.problem(f"the text has more than {MOST_TOKENS:,} words, the limit. Shorten it.")
-            found.append(token)
+            words.append(token)
         if not first:
             last_line, last_end = line, end
-    found.append(Token("end", "", line, end, file=file))
-    return found
+    words.append(Token("end", "", line, end, file=file))
+    return words
 
 
-def statements(found: Iterable[Token]) -> Iterator[list[Token]]:
+def statements(words: Iterable[Token]) -> Iterator[list[Token]]:
     """Yields the tokens line by line; each list ends with the `newline` or `end` that closes the line.
 
     A text without statements yields nothing.
     """
     statement: list[Token] = []
-    for token in found:
+    for token in words:
         statement.append(token)
         if token.kind in ("newline", "end"):
             if len(statement) > 1:

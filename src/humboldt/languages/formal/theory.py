@@ -23,8 +23,8 @@ ARCHITECTURES = {
     "hard_attention_transformer": "transformer with masked hard attention",
     "fixed_precision_transformer": "transformer with soft attention and fixed precision",
     "log_precision_transformer": "transformer with logarithmic precision",
-    "nonnegative_diagonal_ssm": "state-space model with diagonal gates that are not negative",
-    "positive_linear_rnn": "linear RNN whose matrices have no eigenvalue but real ones that are not negative",
+    "nonnegative_diagonal_ssm": "state-space model with non-negative diagonal gates",
+    "positive_linear_rnn": "linear RNN whose matrices have only real, non-negative eigenvalues",
     "log_precision_ssm": "state-space model, time-invariant or with diagonal gates, with logarithmic precision",
     "householder_linear_rnn": "linear RNN with products of generalised Householder matrices",
 }

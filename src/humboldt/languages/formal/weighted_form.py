@@ -72,7 +72,8 @@ def ending(form: BinaryForm) -> np.ndarray:
 
 
 def _star(matrix: np.ndarray) -> np.ndarray:
-    """I + M + M² + ..., with exact zeros where no power has an entry: rounding must not make a symbol possible."""
+    """Returns I + M + M² + ..., with exact zeros where no power has an entry: rounding must not make a symbol
+    possible."""
     size = len(matrix)
     graph = followers(size, zip(*(axis.tolist() for axis in np.nonzero(matrix)), strict=True))
     reached = [0] * size  # as the bits of an integer

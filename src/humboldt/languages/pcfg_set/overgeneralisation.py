@@ -1,4 +1,4 @@
-"""Are exceptions taken for the rule at first (section 6.6)? A few training items have exceptional targets."""
+"""Are exceptions at first treated as regular (section 6.6)? A few training items have exceptional targets."""
 
 from humboldt.languages import tasks
 from humboldt.languages.pcfg_set.base import AbstractTest, HasSplits
@@ -10,7 +10,7 @@ from humboldt.settings import Role, setting, settings
 @tasks.register("pcfg_set/overgeneralisation", version=VERSION)
 @settings
 class OvergeneralisationTest(AbstractTest):
-    """Are exceptions taken for the rule at first (section 6.6)? A few training items have exceptional targets."""
+    """Are exceptions at first treated as regular (section 6.6)? A few training items have exceptional targets."""
 
     rates: tuple[float, ...] = setting(
         RATES,

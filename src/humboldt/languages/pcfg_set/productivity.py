@@ -1,4 +1,4 @@
-"""Does a model reach beyond the sizes it has seen (section 6.3)? Test items are larger than all training items."""
+"""Does a model generalise to larger sizes (section 6.3)? Test items are larger than all training items."""
 
 from humboldt.languages import tasks
 from humboldt.languages.pcfg_set.base import AbstractTest, HasSplits
@@ -10,7 +10,7 @@ from humboldt.settings import setting, settings
 @tasks.register("pcfg_set/productivity", version=VERSION)
 @settings
 class Productivity(AbstractTest):
-    """Does a model reach beyond the sizes it has seen (section 6.3)? Test items are larger than all training items."""
+    """Does a model generalise to larger sizes (section 6.3)? Test items are larger than all training items."""
 
     most_functions: int = setting(
         MOST_TRAINED_FUNCTIONS, "most functions of a training item", "section 6.3.1", least=1, most=100

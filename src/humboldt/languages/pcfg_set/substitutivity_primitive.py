@@ -1,4 +1,4 @@
-"""Are synonyms taken for the same word (section 6.4)? In training they are the single function of an item."""
+"""Are synonyms treated as the same word (section 6.4)? In training, each is the only function of its items."""
 
 from humboldt.languages import tasks
 from humboldt.languages.pcfg_set.base import AbstractTest, HasSplits
@@ -10,7 +10,7 @@ from humboldt.settings import setting, settings
 @tasks.register("pcfg_set/substitutivity_primitive", version=VERSION)
 @settings
 class PrimitiveSynonyms(AbstractTest):
-    """Are synonyms taken for the same word (section 6.4)? In training they are the single function of an item."""
+    """Are synonyms treated as the same word (section 6.4)? In training, each is the only function of its items."""
 
     synonym_share: float = setting(
         PRIMITIVE_SHARE,

@@ -66,11 +66,11 @@ class AbstractRecognition(AbstractTask):
     def next_sets(self, strings: Sequence[Sequence[int]]) -> list[list[int]]:
         """Returns the symbols that can follow each prefix of strings of the language, given as ids, from the first
         symbol to the whole string: as bits, the lowest for symbol 0, the highest for the end."""
-        found = []
+        sets = []
         for string in strings:
             symbols = self.input_alphabet.decode(string)
-            found.append([self.bits(self.valid_next(symbols[:end])) for end in range(1, len(symbols) + 1)])
-        return found
+            sets.append([self.bits(self.valid_next(symbols[:end])) for end in range(1, len(symbols) + 1)])
+        return sets
 
     def bits(self, following: Next) -> int:
         """Returns a set of symbols as bits."""

@@ -40,7 +40,7 @@ class ComputeSqrt(AbstractRecognition):
         return root * root <= square < (root + 1) * (root + 1)
 
     def valid_next(self, prefix: Sequence[str]) -> Next:
-        """A number, then the bits of its root."""
+        """Returns the symbols that can follow: those of a number, then the bits of its root."""
         number, *root = parted(prefix, "=")
         if not root:
             return after_number(number, "=")

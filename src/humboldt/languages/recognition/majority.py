@@ -17,11 +17,11 @@ class Majority(AbstractRecognition):
     examples = (("1 0 1", "yes"), ("1 0", "no"), ("", "no"), ("1", "yes"))
 
     def contains(self, symbols: Sequence[str]) -> bool:
-        """Counts both."""
+        """Counts the `1`s and the `0`s."""
         return list(symbols).count("1") > list(symbols).count("0")
 
     def valid_next(self, prefix: Sequence[str]) -> Next:
-        """Every prefix can go on in every way."""
+        """Returns every symbol: any of them can follow any prefix."""
         return Next(frozenset(self.input_alphabet.symbols), self.contains(prefix))
 
     def draw(self, rng: np.random.Generator, count: int, longest: int) -> list[list[int]]:

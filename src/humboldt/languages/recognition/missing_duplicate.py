@@ -24,7 +24,7 @@ class MissingDuplicate(AbstractRecognition):
         return filled[: len(filled) // 2] == filled[len(filled) // 2 :]
 
     def valid_next(self, prefix: Sequence[str]) -> Next:
-        """Every prefix with at most one gap can be the beginning of a longer string that is doubled."""
+        """Returns every symbol but a second gap: any prefix with at most one gap begins some string."""
         gaps = list(prefix).count("_")
         return Next(frozenset(("0", "1", "_")[: 3 - gaps] if gaps < 2 else ()), self.contains(prefix))
 

@@ -22,5 +22,5 @@ class Parity(AbstractRegular):
     """
 
     def contains(self, symbols: Sequence[str]) -> bool:
-        """Counts."""
+        """Counts the `1`s."""
         return list(symbols).count("1") % 2 == 1

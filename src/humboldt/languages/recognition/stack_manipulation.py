@@ -24,7 +24,7 @@ class StackManipulation(AbstractRecognition):
         return stack is not None and rest == ["#", *reversed(stack)]
 
     def valid_next(self, prefix: Sequence[str]) -> Next:
-        """A pop needs something on the stack; after the mark, only the new stack can follow."""
+        """Returns `POP` only if the stack is not empty; after the mark, only the next symbol of the new stack."""
         rest, stack = self._carried_out(prefix)
         if stack is None:  # a push without its bit, or a mistake
             return Next(frozenset(BITS if rest == ["PUSH"] else ()), False)
@@ -37,8 +37,8 @@ class StackManipulation(AbstractRecognition):
 
     @staticmethod
     def _carried_out(symbols: Sequence[str]) -> tuple[list[str], list[str] | None]:
-        """Returns what follows the operations, and the new stack; no stack if an operation is impossible or not
-        complete, and then what begins with it."""
+        """Returns the symbols after the operations, and the new stack. If an operation is impossible or incomplete,
+        returns the symbols from it on, and no stack."""
         rest, stack = list(symbols), []
         while rest and rest[0] in BITS:
             stack.append(rest.pop(0))
@@ -54,8 +54,8 @@ class StackManipulation(AbstractRecognition):
         return rest, stack
 
     def draw(self, rng: np.random.Generator, count: int, longest: int) -> list[list[int]]:
-        """Draws the height of the stack, then the number of pushes that leaves room for the new stack; an operation is
-        a push or, if there is something to take, a pop with the same probability, until a push too many is drawn."""
+        """Draws the height of the stack, then a number of pushes that leaves room for the new stack, then operations:
+        pushes and, while the stack is not empty, pops, equally probable, until one push too many is drawn."""
         push, pop, mark = 2, 3, 4
         strings = []
         for _ in range(count):

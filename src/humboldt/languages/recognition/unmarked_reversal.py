@@ -21,7 +21,7 @@ class UnmarkedReversal(AbstractRecognition):
         return len(symbols) % 2 == 0 and list(symbols) == list(symbols)[::-1]
 
     def valid_next(self, prefix: Sequence[str]) -> Next:
-        """Every prefix can go on in every way."""
+        """Returns every symbol: any of them can follow any prefix."""
         return Next(frozenset(self.input_alphabet.symbols), self.contains(prefix))
 
     def draw(self, rng: np.random.Generator, count: int, longest: int) -> list[list[int]]:

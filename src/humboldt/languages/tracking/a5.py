@@ -8,7 +8,7 @@ from humboldt.settings import settings
 @tasks.register("tracking/a5", version=1)
 @settings
 class A5(AbstractGroup):
-    """A5: even orders of five things."""
+    """A5: even permutations of five objects."""
 
     generated_by = ((1, 2, 0, 3, 4), (0, 1, 3, 4, 2))
     chance = 1 / 60

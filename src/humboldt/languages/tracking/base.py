@@ -116,11 +116,11 @@ class AbstractStateTracking(AbstractTask):
         return states
 
     def answers(self, states: Sequence[str]) -> list[str]:
-        """Returns those of the states after every symbol that are asked for."""
+        """Returns the states to be predicted: all, or the last."""
         return list(states) if self.supervision == "every" else list(states[-1:])
 
     def answer_places(self, tokens: int) -> np.ndarray:
-        """Returns the places of the answers in an input of so many tokens."""
+        """Returns the places of the answers in an input of `tokens` tokens."""
         places = np.arange(self.tokens_per_step - 1, tokens, self.tokens_per_step)
         return places if self.supervision == "every" else places[-1:]
 
@@ -148,7 +148,7 @@ class AbstractGroup(AbstractStateTracking):
     generated_by: ClassVar[tuple[Permutation, Permutation]]
 
     def check(self) -> None:
-        """Checks that there are enough elements, and that the chosen ones lead anywhere."""
+        """Checks that there are enough elements, and that the chosen ones include more than the identity."""
         elements = elements_of(self.generated_by)
         if self.inputs == "generators" and max(self.generators) > len(elements):
             raise UsageError(

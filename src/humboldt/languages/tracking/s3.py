@@ -8,7 +8,7 @@ from humboldt.settings import settings
 @tasks.register("tracking/s3", version=1)
 @settings
 class S3(AbstractGroup):
-    """S3: the order of three things."""
+    """S3: permutations of three objects."""
 
     generated_by = ((1, 0, 2), (1, 2, 0))
     chance = 1 / 6

@@ -8,7 +8,7 @@ from humboldt.settings import settings
 @tasks.register("tracking/s4", version=1)
 @settings
 class S4(AbstractGroup):
-    """S4: the order of four things."""
+    """S4: permutations of four objects."""
 
     generated_by = ((1, 0, 2, 3), (1, 2, 3, 0))
     chance = 1 / 24

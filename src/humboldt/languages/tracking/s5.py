@@ -8,7 +8,7 @@ from humboldt.settings import settings
 @tasks.register("tracking/s5", version=1)
 @settings
 class S5(AbstractGroup):
-    """S5: the order of five things."""
+    """S5: permutations of five objects."""
 
     generated_by = ((1, 0, 2, 3, 4), (1, 2, 3, 4, 0))
     chance = 1 / 120

@@ -7,7 +7,7 @@ from humboldt.mdl.proofs.geometry.symbolic import State
 
 
 @dataclass(frozen=True)
-class Cell:
+class ProofCell:
     """A set of states right after a symbol was read.
 
     - `place`: 0 after `#`, i after a letter of block number i; for Dyck-1, 1 after `(` and 2 after `)`.

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from humboldt.errors import UsageError
-from humboldt.mdl.proofs.cells import Cell, Loose, TooManyCells
+from humboldt.mdl.proofs.cells import Loose, ProofCell, TooManyCells
 from humboldt.mdl.proofs.checker import Rejected, check
 from humboldt.mdl.proofs.described import Described, check_measure, described
 from humboldt.mdl.proofs.geometry.affine import HEAD, Form
@@ -128,7 +128,7 @@ def margin(epsilon: Fraction | str | float) -> Fraction:
 
 @dataclass(frozen=True)
 class _Attempt:
-    cells: list[Cell]
+    cells: list[ProofCell]
     loose: list[Loose]
 
 
@@ -152,7 +152,7 @@ def _failure(network: Network, strings: Described, attempt: _Attempt, rejected: 
 
 
 def make_certificate(
-    network: Network, strings: Described, measure: str, epsilon: Fraction, cells: list[Cell]
+    network: Network, strings: Described, measure: str, epsilon: Fraction, cells: list[ProofCell]
 ) -> dict[str, Any]:
     """Returns cells and claim as JSON data."""
     certificate: dict[str, Any] = {

@@ -17,8 +17,8 @@ class SearchSettings:
     Islands form rings of `len(pressures)`. Island number i of a ring selects by `pressures[i] * |G| + |D:G|`: where |G|
     has little weight, networks can grow through stages that do not pay yet; migration then carries them to islands
     where every bit counts. All but the last island of a ring charge `impossible` bits for a symbol of probability 0, so
-    that a network that is wrong about few strings is distinguished from one that is wrong about all. Reported is the
-    full description length, of networks from islands that charge the full cost.
+    that a network that is wrong about few strings is distinguished from one that is wrong about all. The full
+    description length is reported, of networks from islands that charge the full cost.
     """
 
     activations: tuple[str, ...] = PAPER_ACTIVATIONS

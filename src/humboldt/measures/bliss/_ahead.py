@@ -1,18 +1,18 @@
-"""Models that read whole strings, asked about all prefixes of the strings of a test set."""
+"""Next-symbol distributions of models that read whole strings, after every prefix in a test set."""
 
 import numpy as np
 
 from humboldt.core.stepping import FromStrings
 from humboldt.languages.bliss.parts.test_set import Trie
 
-FIRST_SYMBOLS = 64  # that are read at first; then twice as many
+FIRST_SYMBOLS = 64  # symbols that are read at first; then twice as many
 
 
 class ReadAhead:
     """The distributions of a causal model after every prefix of some strings.
 
-    Strings are read as far as they are needed, then twice as far: a model that fails early is soon done with, and one
-    that reads to the end has read each symbol about twice. Strings that are still the same are read once.
+    Strings are read as far as they are needed, then twice as far: the evaluation of a model that fails early ends
+    soon, and one that reads to the end reads each symbol about twice. Strings that are equal so far are read once.
     """
 
     def __init__(self, trie: Trie, model: FromStrings) -> None:

@@ -27,7 +27,7 @@ class Table:
         self.targets = np.where(language.deterministic_kinds(), valid.argmax(1), -1)
 
     def covering(self, kinds: np.ndarray) -> "Table":
-        """Returns the table that has these kinds: a new one if reading has found more, in a language from a file."""
+        """Returns the table with these kinds: a new one if a language from a file has added kinds while reading."""
         return self if kinds.max(initial=-1) < len(self.distributions) else Table(self._language, self._p)
 
 

@@ -134,7 +134,7 @@ class Tally:
         return bool((self.first_failure[self.counters == counter] > place).any())
 
     def fail(self, counter: int, places: np.ndarray) -> None:
-        """Records strings with an error: those with a budget of 0 have failed, although not read to the end."""
+        """Records strings with an error: those with a budget of 0 have failed, even if not read to the end."""
         for criterion in np.flatnonzero(self.counters == counter):
             failed = places[self.string_budgets[criterion, places] == 0]
             self.first_failure[criterion] = failed.min(initial=self.first_failure[criterion])

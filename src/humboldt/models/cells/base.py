@@ -17,7 +17,7 @@ class Extent(NamedTuple):
     num_steps: int  # with padding: a shape
     real_steps: Int[Array, ""]  # without: data
     input_length: Int[Array, ""]  # how many of them read the input, for memories that can move by that much
-    keeps_all: bool = False  # whether a memory also keeps what can never be read again, to be looked at
+    keeps_all: bool = False  # whether a memory also keeps what can never be read again, for inspection
 
     @classmethod
     def of(cls, mask: Bool[Array, " time"], *, input_length: Int[Array, ""] | None = None) -> "Extent":

@@ -18,7 +18,7 @@ def fan_in_normal(key: PRNGKeyArray, shape: tuple[int, int], fan_in: int) -> Flo
 
 
 def look_up(table: Float[Array, "row out"], rows: Int[Array, "*any"]) -> Float[Array, "*any out"]:
-    """`table[rows]`, for a small table by a product with one-hot vectors.
+    """Returns `table[rows]`, computed for a small table as a product with one-hot vectors.
 
     Then the gradient is a product, too, whereas that of a lookup adds to the same few rows again and again, one after
     the other.

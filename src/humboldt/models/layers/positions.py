@@ -27,7 +27,7 @@ def fairseq_wave_rates(size: int) -> Float[np.ndarray, " half"]:
 def sinusoids(
     positions: Int[Array, " time"], size: int, rates: Float[np.ndarray, " half"] | None = None
 ) -> Float[Array, "time size"]:
-    """Sines, then cosines, of each position at rates `10000^(-2i / size)` (Vaswani et al. 2017).
+    """Returns the sines, then the cosines, of each position at rates `10000^(-2i / size)` (Vaswani et al. 2017).
 
     Vaswani et al. alternate the two. The order makes no difference to the linear layer that follows; this is the order
     of the released code.

@@ -15,7 +15,7 @@ def draw_places(
     All layers use the same places. Places of padding (positions from `length` to `num_positions`) are
     `num_places - 1`; `num_positions` does not change the others, and may be larger than `num_places`. A plan refuses
     strings that are themselves longer (`humboldt.models.forms.check_fits`). Without a key (in tests) the places depend
-    on `length` alone, so that a score can be repeated. Every length has other places.
+    on `length` alone, so that a score can be repeated. Different lengths have different places.
 
     Departures from the released code, which draws one subset for a whole batch and all its strings: here every string
     of a training batch has a subset of its own. For ALiBi and relative positions the released code draws distances,

@@ -19,9 +19,9 @@ def unroll_over_one_table(
     """Returns the outputs of `unroll` for a cell that holds an `NDStack`, with memory for one table, not one per step.
 
     The backward pass of a loop needs the state before every step. But a table changes only by appending, so that the
-    last table can be used for all steps. Nor is a product added to the gradient of the whole table at every step: the
-    two factors are saved, and those for the nodes of one time are multiplied when the backward pass reaches that time.
-    No gradient goes to `state`.
+    last table can be used for all steps. Also, no product is added to the gradient of the whole table at every step:
+    the two factors are saved, and those for the nodes of one time are multiplied when the backward pass reaches that
+    time. No gradient goes to `state`.
     """
     if must_be_plain():
         return unroll(cell, state, xs)[1]

@@ -68,7 +68,7 @@ def unroll_symbols(
     *,
     hoist: bool | None = None,
 ) -> tuple[PyTree, Float[Array, "time hidden"]]:
-    """`unroll(cell, state, vectors[symbols])`, faster where the alphabet is small.
+    """Returns `unroll(cell, state, vectors[symbols])`, faster where the alphabet is small.
 
     Then each symbol is projected once and looked up at every step, instead of being projected at each occurrence: the
     projected inputs of all steps are the largest array of a small network's training.
@@ -85,7 +85,7 @@ def _hoists(asked: bool | None) -> bool:
 
 
 def step_by_step(cell: AbstractCell, state: PyTree, xs: Float[Array, "time in"]) -> tuple[PyTree, Array]:
-    """`unroll` as a plain Python loop: the obvious form that tests compare it with."""
+    """Runs `unroll` as a plain Python loop: the obvious form that tests compare it with."""
     outputs = []
     for x in xs:
         state, output = cell(state, cell.project(x))

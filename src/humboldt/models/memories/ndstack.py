@@ -123,7 +123,7 @@ class NDStack(AbstractMemory):
     the reading, so that the reading fades with the weight: within about ten steps, with the initial weights. The
     reading before the first step is zero.
 
-    With `places`, only so many times have a place in the table, as in the released code: the bottom symbol has the
+    With `places`, only that many times have a place in the table, as in the released code: the bottom symbol has the
     first, each step takes another, and once they are used up, the stack and its reading stay as they are. With one
     place the reading is that before the first step for ever, so that nothing can be stored.
     """

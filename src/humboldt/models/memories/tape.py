@@ -18,7 +18,7 @@ STAY, LEFT, RIGHT, JUMP_LEFT, JUMP_RIGHT = range(5)
 
 @jax.custom_vjp
 def roll(tape: Float[Array, "cells cell"], shift: Int[Array, ""], ring: Int[Array, ""]) -> Float[Array, "cells cell"]:
-    """`jnp.roll(tape[:ring], shift, 0)` followed by the unchanged cells after the ring.
+    """Returns `jnp.roll(tape[:ring], shift, 0)` followed by the unchanged cells after the ring.
 
     The backward pass rolls back (a gather) instead of scattering.
     """
@@ -40,7 +40,7 @@ roll.defvjp(_roll_forward, _roll_backward)
 
 @jax.custom_vjp
 def cell_at(tape: Float[Array, "cells cell"], place: Int[Array, ""]) -> Float[Array, " cell"]:
-    """`tape[place]`, with a backward pass that compares places instead of scattering."""
+    """Returns `tape[place]`, with a backward pass that compares places instead of scattering."""
     return tape[place]
 
 

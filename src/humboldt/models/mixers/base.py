@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float
 
 
 class AbstractMixer(eqx.Module):
-    """Maps a sequence of vectors to a sequence of vectors, each from what came before it and itself.
+    """Maps a sequence of vectors to a sequence of vectors, each computed from itself and the vectors before it.
 
     `__call__` reads all vectors at once, `step` one at a time; both return the same numbers, up to rounding. Nothing
     looks ahead, so padding at the end cannot change the result at a real position: a mixer may ignore the mask.
@@ -35,7 +35,8 @@ class AbstractValueMixer(AbstractMixer):
     def mix(
         self, xs: Float[Array, "time width"], mask: Bool[Array, " time"], first: Float[Array, "time width"] | None
     ) -> tuple[Float[Array, "time width"], Float[Array, "time width"]]:
-        """Reads all vectors; returns outputs, and values. `first` are the values of the first layer, if above it."""
+        """Reads all vectors; returns outputs and values. `first`: the values of the first layer; `None` in that
+        layer."""
 
     @abstractmethod
     def mix_step(

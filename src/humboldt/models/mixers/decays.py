@@ -15,7 +15,7 @@ from humboldt.models.mixers.parts import linear, step_sizes
 
 
 class AbstractDecay(eqx.Module):
-    """Maps a vector to the logarithms of the factors that the rows of each head's state are multiplied with."""
+    """Maps a vector to the logarithms of the factors by which the rows of each head's state are multiplied."""
 
     @abstractmethod
     def __call__(self, x: Float[Array, " width"]) -> Decay:

@@ -10,7 +10,7 @@ Form = Literal["associative", "loop"]
 
 
 def default_form() -> Form:
-    """Returns the form that was measured to be quicker on this backend, see `states`."""
+    """Returns the form that was measured to be faster on this backend; see `states`."""
     return "loop" if jax.default_backend() == "cpu" else "associative"
 
 
@@ -19,8 +19,8 @@ def states(
 ) -> Inexact[Array, "time *state"]:
     """Returns the states after every step, from one that is zero.
 
-    By default in a loop on a CPU, and by an associative scan, of as many steps as the length has binary digits, on an
-    accelerator.
+    By default they are computed in a loop on a CPU, and on an accelerator by an associative scan, of as many steps as
+    the length has binary digits.
     """
     # Processor time of four sequences on two cores (other programs ran beside it), forward and with the gradient, ms:
     #                              length 40, width 64   40, 128     500, 64     500, 128

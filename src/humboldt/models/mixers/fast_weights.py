@@ -29,7 +29,7 @@ Eigenvalues = Literal["0_1", "-1_1"]
 class FastWeightsOptions:
     """Options of a layer of fast weights.
 
-    - `gate`: what the state is multiplied with before each token is written: nothing, a constant of the head, a number
+    - `gate`: what the state is multiplied by before each token is written: nothing, a constant of the head, a number
       per head that depends on the token, or a number per key feature. `gate_rank`, `gate_divisor` and `least_gate`:
       see `VectorDecay`.
     - `erase`: whether a write first takes away what its key had stored (`delta`).
@@ -40,7 +40,7 @@ class FastWeightsOptions:
     - `activation`: of queries and keys, `value_activation`: of values.
     - `unit_keys`: whether queries and keys are scaled to length 1, as the delta rule needs.
     - `tied_keys`: whether keys are one minus the gate.
-    - `rotary`: whether queries and keys are turned by their positions.
+    - `rotary`: whether queries and keys are rotated by their positions.
     - `normaliser`: whether an output is divided by the sum of the weights that it is made with.
     - `output_norm`: root mean square of each head, or of all together. `output_gate`: whether a gate follows,
       `silu(W x)`.
@@ -200,7 +200,7 @@ class FastWeights(AbstractMixer):
         return FastWeightsState(recent, matrices, state.position + 1), self._output(x, read(matrices, token.query))
 
     def token(self, x: Float[Array, " width"], features: Float[Array, " features"], position: Int[Array, ""]) -> Token:
-        """Returns what a token does with the state, from itself and its queries, keys and values."""
+        """Returns the effect of a token on the state, from the token and its queries, keys and values."""
         options, key_size, writes = self.options, self.heads * self.head_size, self.options.householders
         log_decay = self.decay(x)
         num_keys = 0 if options.tied_keys else writes * key_size

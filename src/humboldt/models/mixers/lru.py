@@ -14,7 +14,7 @@ class LRU(AbstractMixer):
     """`h <- λ ⊙ h + γ ⊙ B x` with `λ = exp(-exp(ν) + i exp(θ))`, `y = Re(C h) + D ⊙ x`, then GELU and a gated layer.
 
     Parameters and initialisation follow NicolasZucchet/minimal-LRU: |λ| uniform in the ring from `least` to `most`,
-    phases up to `phase`, and the gate of its `SequenceLayer` behind the recurrence.
+    phases up to `phase`, and the gate of its `SequenceLayer` after the recurrence.
     """
 
     log_rate: Float[Array, " state"]  # ν

@@ -26,8 +26,8 @@ class Mamba2State(NamedTuple):
 class Mamba2(AbstractMixer):
     """`h <- exp(-Δ rate) h + B (Δ x)ᵀ`, `y = Cᵀh + D x` in every head; `B` and `C` are common to all heads.
 
-    Sizes, biases, norm and initialisation are those of mamba's `mamba2.py` (one group, the norm behind the gate), but
-    that the number of heads is given instead of their size.
+    Sizes, biases, norm and initialisation are those of mamba's `mamba2.py` (one group, the norm after the gate),
+    except that the number of heads is given instead of their size.
     """
 
     input: Linear  # the gate of the output, then x, B, C

@@ -1,6 +1,6 @@
 """A matrix per head as a memory: keys write values into it, queries read them.
 
-For every token the state `S` is multiplied with a decay, row by row, then written to one or more times, then read:
+For every token the state `S` is multiplied by a decay, row by row, then written to one or more times, then read:
 
 - `S <- diag(decay) S`
 - `S <- S + strength k (v - kᵀS)ᵀ` for each write, which replaces what `k` had stored (the delta rule), or
@@ -79,11 +79,11 @@ def read_all(
     chunk: int | None = None,
 ) -> Float[Array, "time heads value"]:
     """Returns what `write` and `read` give for all tokens, `chunk` tokens at a time; 1 is the plain loop. Without a
-    number, the form is chosen that was measured to be quicker.
+    number, the form is the one that was measured to be faster.
 
-    Within a chunk all writes are found together, by one triangular system of equations (the WY form of Yang et al.
+    Within a chunk all writes are computed together, by one triangular system of equations (the WY form of Yang et al.
     2024, with decays as in Gated DeltaNet): only the state between chunks is carried along. Every exponent is a sum of
-    log decays over a stretch of the chunk, so at most zero: nothing overflows.
+    log decays over a stretch of the chunk, which is at most zero, so nothing overflows.
     """
     num_steps, num_writes = keys.shape[:2]
     chunk = max(1, min(best_chunk(log_decays, keys, values, strengths) if chunk is None else chunk, num_steps))
@@ -181,7 +181,7 @@ def _even(num_steps: int, most: int) -> tuple[int, int]:
 
 
 def best_chunk(log_decays: Array, keys: Array, values: Array, strengths: Array | None) -> int:
-    """Returns the number of tokens that are best read at once, from the shapes of what `read_all` is given."""
+    """Returns the number of tokens that are read fastest together, from the shapes of what `read_all` is given."""
     chunk = VECTOR_CHUNK if log_decays.shape[-1] > 1 else CHUNK
     if jax.default_backend() != "cpu":
         return chunk

@@ -107,7 +107,7 @@ class MLSTM(AbstractMixer):
         return MLSTMState(recent, matrices, stabiliser), output
 
     def token(self, u: Float[Array, " inner"], convolved: Float[Array, " inner"]) -> Token:
-        """Returns what a token does, from its features and their convolution."""
+        """Returns the effect of a token on the state, from its features and their convolution."""
         sources = (convolved, convolved, u)
         vectors = [layer(source) for layer, source in zip(self.maps, sources, strict=True)]
         joint = jnp.concatenate(vectors)

@@ -68,7 +68,7 @@ def _mlstm(place: Place, **options: Any) -> AbstractMixer:
 
 MIXERS: Mapping[str, NamedMixer] = {
     **{name: _fast_weights(name) for name in fast_weights.NAMED},
-    # Blocks of mamba, mLSTM, S4D, LRU and PD-SSM have no layer of their own behind the mixer, which contains one.
+    # Blocks of mamba, mLSTM, S4D, LRU and PD-SSM have no layer of their own after the mixer, which contains one.
     "mamba": NamedMixer(lambda place, **options: Mamba(place.width, **options), feed_forward="none"),
     "mamba2": NamedMixer(lambda place, **options: Mamba2(place.width, place.heads, **options), feed_forward="none"),
     "s4d": NamedMixer(lambda place, **options: S4D(place.width, **options), "layer", "none"),
@@ -77,7 +77,7 @@ MIXERS: Mapping[str, NamedMixer] = {
     "mingru": NamedMixer(lambda place, **options: MinGRU(place.width, **options)),
     "slstm": NamedMixer(_slstm, "layer", "gated_gelu"),
     "mlstm": NamedMixer(_mlstm, "layer", "none"),
-    # Its authors' layer behind the mixer sees the token before, too; ours does not.
+    # In its authors' model, the layer after the mixer also sees the previous token; ours does not.
     "rwkv7": NamedMixer(_rwkv7, "layer", "plain"),
 }
 

@@ -45,7 +45,7 @@ def small_normal(dim: int) -> float:
 def orthogonal(key: PRNGKeyArray, shape: tuple[int, int], gain: float) -> Float[Array, "in out"]:
     """Returns `gain` times a random matrix whose rows or columns, whichever are fewer, are orthonormal.
 
-    By Gram and Schmidt's method, done twice against rounding: an ensemble is initialised without a call of LAPACK.
+    Uses Gram and Schmidt's method, twice to reduce rounding errors, so that an ensemble needs no call of LAPACK.
     """
     rows = jax.random.normal(key, (min(shape), max(shape)))
 

@@ -22,8 +22,8 @@ class PDSSM(AbstractMixer):
     networks of the token. Sizes are between 0 and 1, so that `D P` makes no number of the state larger in size.
 
     Structure and initialisation are those of the released `models/pdssm.py`
-    (IBM/expressive-sparse-state-space-model). There, a layer norm follows the readout, and nothing is added to the
-    input but by `skip`.
+    (IBM/expressive-sparse-state-space-model). There, a layer norm follows the readout, and the input is added
+    only by `skip`.
     """
 
     sizes: tuple[Linear, Linear]

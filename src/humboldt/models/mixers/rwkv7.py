@@ -159,7 +159,7 @@ class RWKV7(AbstractValueMixer):
     def token(
         self, x: Float[Array, " width"], before: Float[Array, " width"], first: Float[Array, " width"] | None
     ) -> tuple[Token, Float[Array, " width"]]:
-        """Returns what a token does, and its values before they are mixed with those of the first layer."""
+        """Returns the effect of a token on the state, and its values before they are mixed with the first layer's."""
         mixed = x[None] + (before - x)[None] * self.mixtures
         query, key, values = self.query(mixed[0]), self.key(mixed[2]), self.value(mixed[3])
         log_decay = SLOWEST * jax.nn.sigmoid(self.decay(mixed[1]))

@@ -73,7 +73,7 @@ class S4D(AbstractMixer):
         return jax.vmap(lambda state: _read(state, reading))(hidden)
 
     def _discrete(self) -> tuple[Complex[Array, "width half"], Complex[Array, "width half"]]:
-        """Returns what states are multiplied with at a step, and how they are read."""
+        """Returns the factors of the states at a step, and how they are read."""
         continuous = jax.lax.complex(-jnp.exp(self.log_rate), self.frequency)
         stepped = continuous * jnp.exp(self.log_step)[:, None].astype(continuous.dtype)
         reading = jax.lax.complex(self.reading[..., 0], self.reading[..., 1])

@@ -16,10 +16,10 @@ class ShortConvolution(AbstractMixer):
 
     Weights are drawn as PyTorch's `Conv1d` draws them, which `ShortConvolution` of flash-linear-attention, mamba and
     xlstm all use: uniform within ± `size ** -0.5`. mamba and xlstm have a bias, flash-linear-attention has none.
-    `use_silu` is off where the layer behind it has an activation of its own.
+    `use_silu` is off where the layer after it has an activation of its own.
     """
 
-    weight: Float[Array, "size width"]  # the last row is multiplied with the current input
+    weight: Float[Array, "size width"]  # the last row is multiplied by the current input
     bias: Float[Array, " width"] | None
     use_silu: bool = eqx.field(static=True)
 

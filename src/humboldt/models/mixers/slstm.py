@@ -37,8 +37,8 @@ class SLSTMState(NamedTuple):
 class SLSTM(AbstractMixer):
     """`c <- f c + i tanh(z)`, `n <- f n + i`, `h = σ(o) c / n`, with `i = exp(..)`, `f = σ(..)`, and a norm per head.
 
-    Structure and initialisation are those of xlstm's `slstm/layer.py` and `slstm/cell.py`. There, gates of input and
-    forgetting see a convolution of the input, and each gate sees the features of its own head. Papers differ in
+    Structure and initialisation are those of xlstm's `slstm/layer.py` and `slstm/cell.py`. There, input and forget
+    gates see a convolution of the input, and each gate sees the features of its own head. Papers differ in
     `convolution` (0 for none; Beck et al. had none on formal languages, Walker et al. had 4), in `heads`, and in how
     biases and recurrent matrices begin. `layer` and `layers` are for `powerlaw_blockdependent`.
     """

@@ -25,7 +25,7 @@ class AbstractStepwise(eqx.Module):
     prefers_steps: ClassVar[bool] = True
 
     def reads_at_once(self, steps: int) -> bool:
-        """Returns whether a string of so many steps is read faster at once here although `prefers_steps`."""
+        """Returns whether a string of `steps` steps is read faster at once here although `prefers_steps`."""
         del steps
         return False
 

@@ -56,7 +56,7 @@ def check_model(name: str, model: Any) -> None:
         raise UsageError(f"The model {name!r} cannot be registered. {error}") from None
     change = change_by_later_token(network, tokens[0])
     if change > TOLERANCE:
-        # Registered all the same: problems remain that it can be given. A plan of others raises this text.
+        # Registered anyway: it fits the kinds where later tokens may be seen. A plan of another kind raises this text.
         model.sees_ahead = (
             f"The network of the model {name!r} sees what comes after: a later token changes its answers by up to "
             f"{change:.2g}."

@@ -16,7 +16,7 @@ class LSTMStepper:
     """An LSTM in single precision. A sigmoid is a shifted tanh, so one tanh call computes all gates, stored halved."""
 
     def __init__(self, cell: LSTMCell, readout: Linear, vectors: np.ndarray | None = None) -> None:
-        """`vectors`: of the symbols; by default they are one-hot."""
+        """Takes the `vectors` of the symbols; by default they are one-hot."""
         self.size = cell.hidden_size
         halves = np.repeat(np.array([0.5, 1.0, 0.5, 0.5], np.float32), self.size)  # of the gates i, g, f, o
         bias = bias_of(cell.input) + bias_of(cell.recurrent)

@@ -186,8 +186,12 @@ PRESETS = MappingProxyType(
         **bench_presets(
             quick={
                 **NO_DECAY,
-                **{"seeds": 5, "updates": 1_000, "warm_up": 100, "learning_rates": (3e-3,)},
-                **{"description_length": False, "vocabulary": "symbols"},
+                "seeds": 5,
+                "updates": 1_000,
+                "warm_up": 100,
+                "learning_rates": (3e-3,),
+                "description_length": False,
+                "vocabulary": "symbols",
             },
             quick_of_tasks={
                 "count_or_memorization": {"l": 20},
@@ -197,8 +201,12 @@ PRESETS = MappingProxyType(
             quick_tasks=TASKS[:4],
             standard={
                 **NO_DECAY,
-                **{"seeds": 20, "updates": 3_000, "warm_up": 300, "learning_rates": (5e-4, 1e-3, 3e-3)},
-                **{"description_length": True, "vocabulary": "symbols"},
+                "seeds": 20,
+                "updates": 3_000,
+                "warm_up": 300,
+                "learning_rates": (5e-4, 1e-3, 3e-3),
+                "description_length": True,
+                "vocabulary": "symbols",
             },
             standard_of_tasks={
                 "count_or_memorization": {"l": 20},

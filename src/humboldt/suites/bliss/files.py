@@ -21,7 +21,7 @@ ROWS = 16_384  # that are read at once
 SAME = 1e-6  # how far apart two distributions after the same prefix may be
 
 
-class Recorded:
+class RecordedStepper:
     """A stepper that returns the distributions of a file. Prefixes are nodes of a tree, so that memory grows only with
     the file."""
 
@@ -64,7 +64,7 @@ class Recorded:
 class RecordedDistributions(AbstractPredictor, ReadsSymbols):
     """One member with the answers of a file: those to the first `strings` test strings."""
 
-    recorded: Recorded
+    recorded: RecordedStepper
     strings: int
     num_members: int = 1
 
@@ -86,7 +86,7 @@ def file_input(suite: AbstractSuite, request: FileRequest) -> OutsideInput:
     problem = NextSymbol(resolved.task, resolved.protocol, f"bliss/{task}")
     language, alphabet = problem.language, problem.language.input_alphabet
     test_set = language.test_set(after=problem.corpus, count=problem.sizes.test)
-    recorded, count, last = Recorded(len(alphabet)), 0, ""
+    recorded, count, last = RecordedStepper(len(alphabet)), 0, ""
     for row, string in itertools.zip_longest(files.read(path, ("input", "prediction")), iter(test_set)):
         if row is None:
             break
@@ -133,7 +133,7 @@ def _distributions(row: files.Row, steps: int, vocabulary: int, symbols: list[st
     try:
         value = json.loads(value) if isinstance(value, str) else value
         array = np.array(value, np.float64)
-    except (ValueError, TypeError, json.JSONDecodeError):
+    except (ValueError, TypeError, OverflowError, RecursionError):
         array = np.zeros(0)
     if array.shape != (steps, vocabulary):
         raise UsageError(

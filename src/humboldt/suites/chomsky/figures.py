@@ -107,8 +107,7 @@ def _lengths_by_positions(suite: "Chomsky", cells: Sequence[Cell]) -> Figure | N
     for cell in cells:
         curves: dict[str, list[tuple[float, tuple[Sequence[int], list[float]]]]] = {}
         for score, training, result in scores(cell):
-            curve = result.detail.get("accuracy_per_length")
-            if curve and "positions" in training.setting["model"]:
+            if "positions" in training.setting["model"] and (curve := result.detail.get("accuracy_per_length")):
                 accuracies = [100 * value for value in curve["accuracy"]]
                 of_encoding = curves.setdefault(str(training.setting["model"]["positions"]), [])
                 of_encoding.append((score, (tuple(curve["lengths"]), accuracies)))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from humboldt.core.identity import Member
+from humboldt.core.identity import Member, Training
 from humboldt.languages import ProblemKind
 from humboldt.languages.chomsky.parts.own import WhichState, chomsky_task
 from humboldt.languages.formal.language import ContextFreeLanguage, RegularLanguage
@@ -22,9 +22,9 @@ from humboldt.suites.chomsky.problem import (
     most_tokens,
     training_lengths,
 )
-from humboldt.suites.chomsky.protocol import CONTENDERS, PRESETS, TASKS, LengthGeneralisation
+from humboldt.suites.chomsky.protocol import CONTENDERS, PRESETS, TABLE_B6, TASKS, LengthGeneralisation
 from humboldt.suites.counting import AbstractCountingSuite, Scoring
-from humboldt.suites.experiments import Resolved
+from humboldt.suites.experiments import Resolved, Variation
 from humboldt.suites.own_tasks import register_language
 from humboldt.suites.presentation import Presentation
 from humboldt.training.base import Recipe
@@ -78,6 +78,15 @@ class Chomsky(AbstractCountingSuite):
         """Returns whether computation tokens, which come before the answers, have no place."""
         del sweep
         return resolved.task.answers_at_every_step and resolved.protocol.computation_tokens > 0
+
+    def variation(self, training: Training) -> Variation | None:
+        """Returns the variation of Table B.6 for more than five layers, the number that Table 2 has, too."""
+        names = (*TABLE_B6, "positions")
+        own = {name: training.flat.get(name) for name in names}
+        is_printed = training.model == "transformer_encoder" and own["positions"] == "relative"
+        if not is_printed or own["num_layers"] == 5 or any(own[name] not in TABLE_B6[name] for name in TABLE_B6):
+            return None
+        return Variation(own, LengthGeneralisation().seeds)
 
     def task_of_language(self, language: RegularLanguage | ContextFreeLanguage) -> type[WhichState]:
         return chomsky_task(language)

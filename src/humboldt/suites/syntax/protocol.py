@@ -134,14 +134,27 @@ PRESETS = MappingProxyType(
         "paper": Preset("paper", "exactly the paper's setting"),
         **bench_presets(
             quick={
-                **{"terminals": (2,), "train": 4000, "validation": 250, "test": 250, "long": 250},
-                **{"epochs": 8, "batch_size": 32, "warm_up": 100, "learning_rates": (2e-3,), "seeds": 3},
+                "terminals": (2,),
+                "train": 4000,
+                "validation": 250,
+                "test": 250,
+                "long": 250,
+                "epochs": 8,
+                "batch_size": 32,
+                "warm_up": 100,
+                "learning_rates": (2e-3,),
+                "seeds": 3,
             },
             quick_of_tasks={"np_n_vp_n": {"train": 2000}},  # it is learnt sooner
             quick_tasks=TASKS[1:],  # of the first language, counts of symbols tell all
             standard={
-                **{"terminals": (2, 100), "train": 40_000, "epochs": 10, "batch_size": 256, "warm_up": 200},
-                **{"learning_rates": (5e-4, 1e-3, 3e-3), "seeds": 7},
+                "terminals": (2, 100),
+                "train": 40_000,
+                "epochs": 10,
+                "batch_size": 256,
+                "warm_up": 200,
+                "learning_rates": (5e-4, 1e-3, 3e-3),
+                "seeds": 7,
             },
             standard_tasks=TASKS,
         ),

@@ -6,7 +6,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from humboldt.core.identity import Member
+from humboldt.core.identity import Member, Training
 from humboldt.languages import AbstractTask, ProblemKind
 from humboldt.languages.formal.language import ContextFreeLanguage, RegularLanguage
 from humboldt.languages.syntax import SplitSettings, draw_split
@@ -16,7 +16,7 @@ from humboldt.measures.accuracy import VERSION
 from humboldt.suites.bench import demo_part
 from humboldt.suites.capabilities import ExampleRequest, OffersLabelledStrings, Split
 from humboldt.suites.counting import AbstractCountingSuite, Scoring
-from humboldt.suites.experiments import Resolved
+from humboldt.suites.experiments import Resolved, Variation
 from humboldt.suites.presentation import Presentation
 from humboldt.suites.reading import warn
 from humboldt.suites.syntax import answer, figures, interchange, scoring, tables
@@ -67,6 +67,11 @@ class Syntax(AbstractCountingSuite, OffersLabelledStrings):
         (terminals,) = protocol.terminals
         words = {"distribution": protocol.distribution, "zipf_exponent": protocol.zipf_exponent}
         return super().make_task(name, protocol, {**options, "terminals": terminals, **words})
+
+    def variation(self, training: Training) -> Variation | None:
+        """Returns the variation of Table 3, whose terminals are drawn uniformly."""
+        is_uniform = training.setting["distribution"] == "uniform"
+        return Variation({"distribution": "uniform"}, PseudoLanguages().seeds) if is_uniform else None
 
     def task_of_language(self, language: RegularLanguage | ContextFreeLanguage) -> type[OwnPseudoLanguage]:
         return syntax_task(language)

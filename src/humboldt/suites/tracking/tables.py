@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SOLVED = 90.0  # percent of right states
 VARIED = ("inputs", "tokens_per_step")  # Grazzi et al. print several values of these
+PRINTED_LENGTHS = (40, 256)  # of the test strings in Table 3 of Terzić et al.
 PRINTED_TITLES = {
     "complex_diagonal": "C diagonal",
     "gated_delta_product": "Gated DeltaProduct",
@@ -125,10 +126,18 @@ def network_of_paper(cell: Cell) -> tuple[tuple[str, str], NetworkOfPaper] | Non
     return None
 
 
+def has_printed_lengths(cell: Cell) -> bool:
+    """Returns whether the test strings have the lengths of Table 3."""
+    of_test = cell.scores[0].evaluation.setting
+    return tuple(of_test["test_lengths"]) == PRINTED_LENGTHS and not of_test["test_at_longest"]
+
+
 def published_for(cell: Cell) -> float | None:
-    """Returns the paper's number for a cell with the network, elements and answers of a row of its table."""
+    """Returns the paper's number for a cell with the network, elements, answers and lengths of a row of its table."""
     found = network_of_paper(cell)
-    return None if found is None else published_value(cell.task, cell.place, *found[0])
+    if found is None or not has_printed_lengths(cell):
+        return None
+    return published_value(cell.task, cell.place, *found[0])
 
 
 def records(cell: Cell) -> list[Record]:
@@ -181,7 +190,8 @@ def layout(suite: "Tracking", heading: SettingGroup, cells: Sequence[Cell]) -> l
         (architecture, layers)
         for architecture in PRINTED_TITLES
         for layers in ("1", "2")
-        if any(published_value(task, place, architecture, layers) is not None for task, place in places)
+        if all(map(has_printed_lengths, cells))  # all have one heading, so one test
+        and any(published_value(task, place, architecture, layers) is not None for task, place in places)
     ]
     columns = ["Group", "Size", "Inputs", "Trained to"]
     columns += [c for name in models for c in (catalogue.contender(suite, name).title, "strings", "longest")]

@@ -26,7 +26,7 @@ from humboldt.training.base import (
     AbstractTrained,
     Arrays,
     Job,
-    Memory,
+    MemoryEstimate,
     engines,
 )
 from humboldt.training.checks import AbstractTrial, try_out
@@ -120,13 +120,13 @@ class JaxEngine(AbstractEngine):
 
         return outline(lambda key: build(job, key))[1]
 
-    def memory(self, job: Job) -> Memory:
+    def memory(self, job: Job) -> MemoryEstimate:
         from humboldt.training.spans import SPAN_STEPS
 
         numbers = self.parameters(job)
         kept = 2 if job.recipe.optimiser == "sgd" else 4  # weights and gradient; two moments of Adam
         symbols = job.problem.batch_size * job.problem.longest * min(SPAN_STEPS, job.recipe.steps)
-        return Memory(BYTES_OF_SYMBOL * symbols, 4 * kept * numbers, _available())
+        return MemoryEstimate(BYTES_OF_SYMBOL * symbols, 4 * kept * numbers, _available())
 
     def environment(self) -> dict[str, str]:
         return environment()

@@ -26,7 +26,7 @@ from humboldt.training.base import (
     AbstractTrained,
     Arrays,
     Job,
-    Outcome,
+    TrainingEnd,
     engines,
 )
 
@@ -69,7 +69,7 @@ class SearchEngine(AbstractEngine):
             kept.append(proved and proved.network)
             now = state.progress()
             found = {"generations": now.generation, "networks": now.networks_tried, "found_at_generation": now.improved}
-            outcomes.append(Outcome(None, {"search": found}))
+            outcomes.append(TrainingEnd(None, {"search": found}))
         return SearchTrained(SearchPredictor(networks, trie, job, kept), tuple(outcomes))
 
     def restore(self, job: Job, weights: Sequence[Arrays]) -> AbstractPredictor:
@@ -108,7 +108,7 @@ def _tell(sink: AbstractSink, phase: str, generations: int, now: SearchProgress)
 class SearchTrained(AbstractTrained):
     """The networks that the searches found."""
 
-    def __init__(self, predictor: "SearchPredictor", outcomes: tuple[Outcome, ...]) -> None:
+    def __init__(self, predictor: "SearchPredictor", outcomes: tuple[TrainingEnd, ...]) -> None:
         self.predictor, self.outcomes = predictor, outcomes
         self._found = predictor
 

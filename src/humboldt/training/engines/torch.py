@@ -18,7 +18,7 @@ from humboldt.training.base import (
     AbstractTrained,
     Arrays,
     Job,
-    Memory,
+    MemoryEstimate,
     engines,
 )
 from humboldt.training.checks import AbstractTrial
@@ -105,9 +105,9 @@ class TorchEngine(AbstractEngine):
     def parameters(self, job: Job) -> int:
         return self.trial(job).parameters()
 
-    def memory(self, job: Job) -> Memory:
+    def memory(self, job: Job) -> MemoryEstimate:
         kept = 2 if job.recipe.optimiser == "sgd" else 4  # weights and gradient; two moments of Adam
-        return Memory(0, 4 * kept * self.parameters(job), _available(_training(job).caller))
+        return MemoryEstimate(0, 4 * kept * self.parameters(job), _available(_training(job).caller))
 
     def environment(self) -> dict[str, str]:
         import torch

@@ -26,6 +26,7 @@ from humboldt.training.pytorch.recording import (
     MemberRandom,
     Recorder,
     recorded,
+    tensors_of,
 )
 from humboldt.training.pytorch.steps import learning_rate_factor, loss_of
 
@@ -71,7 +72,7 @@ class Graphed:
         self.rates = torch.zeros(MOST_STEPS, device=device)
         self.values = torch.zeros(2, MOST_STEPS, device=device)  # losses and accuracies of a call
         self.diverged_at = torch.full((), -1, dtype=torch.int64, device=device)
-        self._steps: dict[Any, tuple[Examples, Callable[[], None]]] = {}
+        self._steps: dict[Any, tuple[Examples, Callable[[], None], list[Tensor]]] = {}
 
     def load(self, learner: Learner, first: int, rates: np.ndarray) -> None:
         """Copies the state of a learner to the fixed places."""
@@ -106,8 +107,8 @@ class Graphed:
             if len(self._steps) == MOST_GRAPHS:
                 return self._step(batch)
             inputs = Examples(*(x.clone() for x in batch))
-            self._steps[key] = inputs, self._recorded(inputs)
-        inputs, replay = self._steps[key]
+            self._steps[key] = inputs, self._recorded(inputs), tensors_of(self.module)
+        inputs, replay, _ = self._steps[key]
         for mine, given in zip(inputs, batch, strict=True):
             mine.copy_(given)
         replay()

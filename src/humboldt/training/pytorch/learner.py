@@ -57,7 +57,8 @@ class Learner:
             state.setdefault(int(number), {})[key] = value
         groups = self.optimiser.state_dict()["param_groups"]
         self.optimiser.load_state_dict({"state": state, "param_groups": groups})
-        self.random = parts["random"]
+        # A training may be resumed on another device.
+        self.random = {device: parts["random"].get(device, own) for device, own in self.random.items()}
         self.best, self.last = parts["best"], parts["last"]
         self.diverged_at = int(arrays["diverged_at"])
 

@@ -13,11 +13,15 @@ import contextlib
 import gc
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from inspect import ismodule
 from typing import Any, Protocol
 
+import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.utils import _pytree as pytree
 
+OF_PYTORCH = {*vars(nn.Module()), "training", "_flat_weights", "_flat_weight_refs"}  # attributes that PyTorch manages
 WARM_UP_STEPS = 3  # before the first shape is recorded, as PyTorch's documentation asks for; once before others
 MOST_STEPS = 1_024  # of a call
 MOST_GRAPHS = 64  # shapes of batches whose steps are recorded; others are done without a record
@@ -25,6 +29,32 @@ MOST_GRAPHS = 64  # shapes of batches whose steps are recorded; others are done 
 
 class CannotRecord(Exception):
     """Steps cannot be recorded as a graph. The message is the reason."""
+
+
+def attributes(module: nn.Module) -> Iterator[tuple[str, Any]]:
+    """Yields what a module and its parts keep outside their `state_dict`, by name: numbers, texts, arrays and tensors,
+    also those inside lists, dictionaries and objects."""
+    for prefix, part in module.named_modules():
+        own = {name: value for name, value in vars(part).items() if name not in OF_PYTORCH}
+        own |= {name: part._buffers[name] for name in part._non_persistent_buffers_set}
+        for name, value in own.items():
+            seen = set[int]()
+            yield from ((f"{prefix}.{name}".lstrip("."), leaf) for leaf in _leaves(value, seen))
+
+
+def _leaves(value: Any, seen: set[int]) -> Iterator[Any]:
+    for leaf in pytree.tree_leaves(value):
+        if isinstance(leaf, bool | int | float | str | Tensor | np.ndarray):
+            yield leaf
+        elif id(leaf) not in seen and hasattr(leaf, "__dict__") and not (callable(leaf) or ismodule(leaf)):
+            seen.add(id(leaf))
+            yield from _leaves(list(vars(leaf).values()), seen)
+
+
+def tensors_of(module: nn.Module) -> list[Tensor]:
+    """Returns the tensors among the attributes of a module. A record reads them even after the module has replaced
+    them, so they must be kept as long as it."""
+    return [x for _, x in attributes(module) if isinstance(x, Tensor)]
 
 
 class MemberRandom:

@@ -18,15 +18,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 import torch
 from torch import nn
-from torch.utils import _pytree as pytree
 
-from humboldt.errors import HumboldtError
+from humboldt.errors import HumboldtError, is_out_of_memory
 from humboldt.languages import Batch
 from humboldt.training.base import Road
 from humboldt.training.pytorch.graphs import Graphs
 from humboldt.training.pytorch.learner import Learner
 from humboldt.training.pytorch.parallel import FEWEST_STEPS, TRIAL_STEPS, num_workers
-from humboldt.training.pytorch.recording import CannotRecord
+from humboldt.training.pytorch.recording import CannotRecord, attributes
 from humboldt.training.pytorch.stacked import Stack, flat
 from humboldt.training.spans import SPAN_STEPS
 
@@ -46,7 +45,6 @@ REASONS = {  # parts of PyTorch's messages, and what they mean for a user
     "autograd.Function": "its custom autograd function has no batching rule (`generate_vmap_rule`)",
 }
 MARGIN = 1.25  # how much faster than the next road a fast one must be, since its rounding differs
-OF_PYTORCH = {*vars(nn.Module()), "_flat_weights", "_flat_weight_refs"}  # attributes that PyTorch itself manages
 CALL_SECONDS = 5.0  # of a call, during which training cannot be stopped
 TOLERANCE, HALF_TOLERANCE = 1e-3, 0.05  # of losses, in single and in half precision
 CHANGE_TOLERANCE, HALF_CHANGE_TOLERANCE = 0.1, 0.6  # of the norm of the weights' changes; Adam magnifies rounding
@@ -165,11 +163,11 @@ class _Plain:
             before = _weights(learner)
             examples = [training._examples(batch, number) for batch in self.batches]
             losses = training._span(learner, number, 0, examples[:TRIAL_STEPS])
-            kept = _attributes(learner.module)
+            kept = _kept(learner.module)
             begin = _now(training)
             losses += training._span(learner, number, TRIAL_STEPS, examples[TRIAL_STEPS:])
             self.seconds = (_now(training) - begin) / TRIAL_STEPS  # the first steps are slower
-            self.kept = _changed(kept, _attributes(learner.module))
+            self.kept = _changed(kept, _kept(learner.module))
             self.losses.append([loss for loss, _ in losses])
             self.changes.append(_weights(learner) - before)
 
@@ -180,20 +178,41 @@ class _Plain:
         training = self.training
         if self.kept is not None:
             raise Differs(f"it keeps something after a call that is not in its `state_dict` (`{self.kept}`)")
+        together = len(training.members)
+        while True:
+            try:
+                return self._compared(road, together)
+            except Exception as error:
+                if road != "stacked" or together == 1 or not is_out_of_memory(error):
+                    raise
+            together = (together + 1) // 2  # as training does
+
+    def _compared(self, road: Road, together: int) -> float:
+        """Compares a road, of whose programs each has at most so many members."""
+        training = self.training
         learners = [training.fresh(member) for member in training.members]
-        before, rates = [_weights(learners[number]) for number in self.members], np.ones(len(learners))
-        halves = (0, self.batches[:TRIAL_STEPS]), (TRIAL_STEPS, self.batches[TRIAL_STEPS:])
-        losses = []
-        for first, batches in halves:
-            program = program_of(road, training)
-            assert program is not None
-            losses.append(program.advance(learners, first, batches, rates)[0])
-            if first:
-                self._compare(np.concatenate(losses, 1), learners, before)
-                begin = _now(training)
-                program.advance(learners, first, batches, rates)  # its first steps are slower
-                return (_now(training) - begin) / TRIAL_STEPS
-        raise AssertionError
+        before = [_weights(learners[number]) for number in self.members]
+        numbers = range(len(learners))
+        parts = [numbers[first : first + together] for first in numbers[::together]]
+
+        def advance(programs: Sequence[Program | None], first: int) -> np.ndarray:
+            batches, losses = self.batches[first : first + TRIAL_STEPS], []
+            for program, part in zip(programs, parts, strict=True):
+                assert program is not None
+                own = [learners[number] for number in part]
+                losses.append(program.advance(own, first, batches, np.ones(len(part)))[0])
+            return np.concatenate(losses)
+
+        def programs() -> list[Program | None]:
+            if len(parts) == 1:
+                return [program_of(road, training)]
+            return [Stack(training, numbers=part) for part in parts]
+
+        losses = [advance(programs(), 0), advance(again := programs(), TRIAL_STEPS)]
+        self._compare(np.concatenate(losses, 1), learners, before)
+        begin = _now(training)
+        advance(again, TRIAL_STEPS)  # the first steps of a program are slower
+        return (_now(training) - begin) / TRIAL_STEPS
 
     def compiled(self) -> float:
         """Does the same steps of the first member with its module compiled, the last ones twice. Returns the seconds of
@@ -243,20 +262,25 @@ def _now(training: "Training") -> float:
     return time.thread_time() if is_one_thread else time.perf_counter()
 
 
-def _attributes(module: nn.Module) -> dict[str, list[Any]]:
-    """Returns numbers, texts and tensors (by identity) among the attributes of a module and its parts."""
-    found = {}
-    for prefix, part in module.named_modules():
-        for name, value in vars(part).items():
-            if name not in OF_PYTORCH and name != "training":
-                leaves = [id(x) if isinstance(x, torch.Tensor) else x for x in pytree.tree_leaves(value)]
-                found[f"{prefix}.{name}".lstrip(".")] = [x for x in leaves if isinstance(x, bool | int | float | str)]
+def _kept(module: nn.Module) -> dict[str, list[tuple[Any, Any]]]:
+    """Returns what a module keeps outside its `state_dict`, each with a value that changes with it."""
+    found: dict[str, list[tuple[Any, Any]]] = {}
+    for name, x in attributes(module):
+        if isinstance(x, torch.Tensor):
+            now = id(x), 0 if x.is_inference() else x._version
+        else:
+            now = x.tobytes() if isinstance(x, np.ndarray) else repr(x)
+        found.setdefault(name, []).append((now, x))  # `x` is kept, so that no other tensor gets its `id`
     return found
 
 
-def _changed(before: dict[str, list[Any]], after: dict[str, list[Any]]) -> str | None:
+def _changed(before: dict[str, list[tuple[Any, Any]]], after: dict[str, list[tuple[Any, Any]]]) -> str | None:
     """Returns the name of an attribute that has changed."""
-    return next((name for name, value in after.items() if before.get(name) != value), None)
+
+    def values(kept: dict[str, list[tuple[Any, Any]]], name: str) -> list[Any]:
+        return [now for now, _ in kept.get(name, ())]
+
+    return next((name for name in (*before, *after) if values(before, name) != values(after, name)), None)
 
 
 def _weights(learner: Learner) -> torch.Tensor:

@@ -33,6 +33,7 @@ from humboldt.training.pytorch.recording import (
     MemberRandom,
     Recorder,
     recorded,
+    tensors_of,
 )
 from humboldt.training.pytorch.steps import learning_rate_factor, loss_of
 
@@ -171,7 +172,7 @@ class Stack:
     def _forget(self) -> None:
         self._state: _State | None = None
         self._dropped: dict[Any, list[Dropped]] = {}  # the calls of dropout for batches of some shapes
-        self._steps: dict[Any, tuple[Examples, Callable[[], None]]] = {}
+        self._steps: dict[Any, tuple[Examples, Callable[[], None], list[Tensor]]] = {}
 
     def advance(self, learners: Sequence[Learner], first: int, data: Sequence[Batch], rates: np.ndarray) -> np.ndarray:
         """Does consecutive steps of all learners; returns losses and accuracies, shape `(2, member, step)`.
@@ -227,8 +228,8 @@ class Stack:
             if len(self._steps) == MOST_GRAPHS:
                 return self._step(batch, self._dropped[key])
             inputs = Examples(*(x.clone() for x in batch))
-            self._steps[key] = inputs, self._recorded(inputs, self._dropped[key])
-        inputs, replay = self._steps[key]
+            self._steps[key] = inputs, self._recorded(inputs, self._dropped[key]), tensors_of(self.module)
+        inputs, replay, _ = self._steps[key]
         for mine, given in zip(inputs, batch, strict=True):
             mine.copy_(given)
         replay()

@@ -317,9 +317,12 @@ class Together(Members):
         super().__init__(training, sink)
         self.group_size, self.call_steps = self.num_members, call_steps
         self.road: Road = road
-        self.programs: list[tuple[list[int], Program | None]] = [
-            (list(range(self.num_members)), program_of(road, training))
-        ]
+        numbers = list(range(self.num_members))
+        self.programs: list[tuple[list[int], Program | None]] = [(numbers, None)]
+        try:
+            self.programs = [(numbers, program_of(road, training))]
+        except Exception as error:  # a resumed training, on a device without graphs
+            self._in_turn(error)
 
     def advance(self, call: Call, data: list[Batch], rates: np.ndarray) -> Losses:
         losses = np.full((2, self.num_members, len(data)), np.nan)
@@ -360,9 +363,13 @@ class Together(Members):
             error.__traceback__ = None  # it holds tensors
             program.free()
             return [(half.numbers, half) for half in program.halves()]
+        self._in_turn(error)
+        return [(numbers, None)]
+
+    def _in_turn(self, error: Exception) -> None:
+        """Says that members are trained in turn, and why."""
         self.sink.send(Warned(refusal(self.training, self.road, error, "in_turn")))
         self.road = "in_turn"
-        return [(numbers, None)]
 
     def restart(self, group: int) -> None:
         del group

@@ -70,11 +70,11 @@ class CounterAutomaton(AbstractAutomaton):
         return state
 
     def kinds(self, state: State) -> np.ndarray:
-        """Compares the lengths of the determined blocks with those required."""
+        """Returns the kinds, by comparing the lengths of the determined blocks with those required."""
         return _block_kinds(state[0], self.needs)
 
     def scan(self, symbols: np.ndarray) -> np.ndarray:
-        """Counts the letters of all prefixes at once."""
+        """Returns the kinds of all prefixes at once, from running counts of the letters."""
         counts = np.zeros((self.blocks, len(symbols) + 1), np.int32)
         counts[symbols - 1, np.arange(1, len(symbols) + 1)] = 1
         return self.kinds((np.cumsum(counts, 1, np.int32),))
@@ -124,7 +124,7 @@ class StackAutomaton(AbstractAutomaton):
         return stack, depth + np.where(symbols % 2 == 1, 1, -1).astype(np.int32)
 
     def kinds(self, state: State) -> np.ndarray:
-        """Looks at the innermost open bracket."""
+        """Returns the kinds, by the innermost open bracket."""
         stack, depth = state
         top = stack[np.maximum(depth - 1, 0), np.arange(len(depth))]
         return np.where(depth == 0, 0, 1 + top.astype(np.int64))

@@ -20,7 +20,7 @@ class AbstractDyck(AbstractLanguage):
     automaton = StackAutomaton()
 
     def distributions(self, p: float = PRIOR) -> np.ndarray:
-        """Returns the table: brackets open with p in all; the innermost closes, or the string ends, with 1 - p."""
+        """Returns the table: any bracket opens with p; the innermost closes, or the string ends, with 1 - p."""
         pairs = len(self.brackets)
         table = np.zeros((1 + pairs, 1 + 2 * pairs))
         table[:, 1::2] = p / pairs
@@ -85,7 +85,7 @@ class AbstractDyck(AbstractLanguage):
         return None
 
     def _completed(self, prefix: str, due: list[str], length: int) -> str:
-        """Returns the smallest completion: opens the first bracket as often as there is room, then closes all."""
+        """Returns the smallest completion: opens the first bracket as often as possible, then closes all."""
         more = (length - len(prefix) - len(due)) // 2
         return prefix + self.brackets[0][0] * more + self.brackets[0][1] * more + "".join(reversed(due))
 

@@ -64,7 +64,8 @@ def refuse(language: RegularLanguage | ContextFreeLanguage) -> None:
         raise UsageError(f"The language of {language.name} is empty: there is nothing to train on.")
     if is_finite:
         raise UsageError(
-            f"The language of {language.name} is finite: there are no longer strings to test on, so add a repetition."
+            f"The language of {language.name} is finite: there are no strings of further lengths to test on. Add a "
+            "repetition."
         )
     if isinstance(language, ContextFreeLanguage) and not language.properness.is_proper:
         raise UsageError(f"{language.name} gives no corpus. {language.properness.sentence}")
@@ -107,20 +108,20 @@ class TreeAutomaton(AbstractAutomaton):
     def advance(self, state: State, symbols: np.ndarray) -> State:
         """Follows the tree."""
         (nodes,) = state
-        found = self._children[nodes, symbols]
-        if (found < 0).any():
-            unknown = np.unique(np.stack([nodes, symbols], 1)[found < 0], axis=0)
+        children = self._children[nodes, symbols]
+        if (children < 0).any():
+            unknown = np.unique(np.stack([nodes, symbols], 1)[children < 0], axis=0)
             for node, symbol in unknown.tolist():
                 self._add(node, symbol)
-            found = self._children[nodes, symbols]
-        return (found,)
+            children = self._children[nodes, symbols]
+        return (children,)
 
     def kinds(self, state: State) -> np.ndarray:
-        """Looks the kinds up."""
+        """Returns the kind of the prefix in each row."""
         return self._kinds[state[0]]
 
     def scan(self, symbols: np.ndarray) -> np.ndarray:
-        """Follows the tree as far as it goes."""
+        """Follows the tree up to the first symbol that cannot follow."""
         nodes = [0]
         for symbol in symbols.tolist():
             if not self._tree.distribution(nodes[-1])[symbol] > 0:
@@ -235,7 +236,7 @@ class OwnLanguage(AbstractLanguage):
         return "".join(symbols) if self._is_text else tuple(symbols)
 
     def _coded(self, string: Sequence[str]) -> str:
-        """Returns a string as text whose characters have the numbers of its symbols."""
+        """Returns a string as text with one character for each symbol; its code point is the symbol's number."""
         return "".join(map(chr, self.input_alphabet.encode(self._symbols(string)).tolist()))
 
     def _decoded(self, code: str) -> Any:
@@ -246,7 +247,7 @@ class OwnLanguage(AbstractLanguage):
 
 
 class OwnTestSet(AbstractTestSet):
-    """Strings by length, as texts whose characters have the numbers of their symbols."""
+    """Strings by length, as texts with one character for each symbol; its code point is the symbol's number."""
 
     def __init__(self, language: OwnLanguage, codes: tuple[str, ...]) -> None:
         self.language = language
@@ -281,7 +282,7 @@ class OwnTestSet(AbstractTestSet):
         return steps
 
     def trie(self, first: int, last: int) -> Trie:
-        """Sorts the strings, whose texts have the order of the alphabet."""
+        """Builds the trie by sorting the texts, whose order is that of the alphabet."""
         codes = self._codes[first:last]
         order = np.array(sorted(range(len(codes)), key=codes.__getitem__))
         table = self._table([codes[row] for row in order])

@@ -156,7 +156,7 @@ class WrittenTestSet(AbstractTestSet):
         return np.array([self.language.deterministic_mask(string).sum() for string in self])
 
     def trie(self, first: int, last: int) -> Trie:
-        """Sorts the strings as rows of ids, padded with `#`, which is the smallest."""
+        """Builds the trie by sorting the strings as rows of ids, padded with `#`, which is the smallest."""
         strings = [self[index] for index in range(first, last)]
         lengths = np.array([len(string) for string in strings])
         table = np.zeros((len(strings), lengths.max() + 1), np.uint8)

@@ -14,7 +14,7 @@ BITS = ("0", "1")
 
 
 def value_of(bits: Sequence[str]) -> int:
-    """Returns the number that bits stand for, the first one counting 1.
+    """Returns the value of bits, least significant first.
 
     >>> value_of(["0", "1", "1"])
     6
@@ -94,7 +94,7 @@ class AbstractBinaryOperation(AbstractRecognition):
         return self.result(x, y) == z
 
     def valid_next(self, prefix: Sequence[str]) -> Next:
-        """Two numbers, then the bits of the result."""
+        """Returns the symbols that can follow: those of two numbers, then the bits of the result."""
         left, *rest = parted(prefix, self.sign)
         if not rest:
             return after_number(left, self.sign)
@@ -106,8 +106,8 @@ class AbstractBinaryOperation(AbstractRecognition):
         return next_bits(result[0], self.result(value_of(left), value_of(right)))
 
     def draw(self, rng: np.random.Generator, count: int, longest: int) -> list[list[int]]:
-        """Draws lengths of the numbers, the shorter factor first, then numbers that leave room for the result; which
-        of the two comes first is a coin."""
+        """Draws lengths of the numbers, then numbers that leave room for the result, the shorter one first; the two
+        are put in random order."""
         return [self.input_alphabet.encode(self._drawn(rng, longest)).tolist() for _ in range(count)]
 
     def _drawn(self, rng: np.random.Generator, longest: int) -> list[str]:
@@ -130,7 +130,7 @@ def parted(symbols: Sequence[str], sign: str) -> list[list[str]]:
 
 
 def after_number(written: Sequence[str], sign: str) -> Next:
-    """Returns what can follow the bits of a number that a sign ends."""
+    """Returns the symbols that can follow the bits of a number that ends with a sign."""
     if written and not is_number(written):
         return Next(frozenset(), False)
     return Next(frozenset((*BITS, sign) if written else BITS), False)

@@ -28,7 +28,7 @@ class AbstractMarked(AbstractRecognition):
         return symbols[place + 1 :] == self.image(symbols[:place])
 
     def valid_next(self, prefix: Sequence[str]) -> Next:
-        """Anything can come before the mark; after it, only f(w)."""
+        """Returns every symbol before the mark; after it, the next symbol of f(w)."""
         symbols = list(prefix)
         if self.mark not in symbols:
             return Next(frozenset(self.input_alphabet.symbols), False)

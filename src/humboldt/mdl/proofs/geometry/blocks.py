@@ -10,7 +10,7 @@ The next front is there. At the end of the block the next letter is read, and a 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from humboldt.mdl.proofs.cells import Cell, Loose, TooManyCells
+from humboldt.mdl.proofs.cells import Loose, ProofCell, TooManyCells
 from humboldt.mdl.proofs.geometry.affine import (
     ONE,
     Form,
@@ -51,16 +51,16 @@ class BlockProver:
     def __init__(self, network: Network, walk: BlockWalk) -> None:
         self.network, self.walk = network, walk
         self.memory = memory_units(network)
-        self.cells: list[Cell] = []
+        self.cells: list[ProofCell] = []
         self.loose: list[Loose] = []
 
-    def find(self) -> list[Cell]:
+    def find(self) -> list[ProofCell]:
         """Returns all cells; raises `TooManyCells` if their number has no end."""
         origin = Polyhedron(
             self.walk.size, [to_row(scale(variable(i, self.walk.size), -1)) for i in range(self.walk.size)]
         )
         (first,) = step(self.network, origin, None, 0, self.memory)
-        self.cells.append(Cell(0, origin.rows, first.values))
+        self.cells.append(ProofCell(0, origin.rows, first.values))
         (second,) = step(self.network, origin, first.values, 1, self.memory)
         fronts = [Front(1, (), constant(1, self.walk.size), second.values)]
         while fronts:
@@ -69,7 +69,7 @@ class BlockProver:
             fronts += self._follow(fronts.pop())
         return [replace(cell, rows=self._needed(cell)) for cell in self.cells]
 
-    def _needed(self, cell: Cell) -> tuple[Row, ...]:
+    def _needed(self, cell: ProofCell) -> tuple[Row, ...]:
         """Returns the rows of a cell that do not follow from its place and its other rows."""
         domain = self.walk.domain(cell.place) if cell.place else ()
         rows = [row for row in cell.rows if row not in domain]
@@ -114,14 +114,14 @@ class BlockProver:
             cuts = [self._rows_at((*piece.rows, *walk.goes_on(block)), front.start) for piece in pieces]
             return [replace(front, rows=tuple(dict.fromkeys((*front.rows, *cut)))) for cut in (*cuts, *ends)]
         if not pieces:
-            self.cells.append(Cell(block, here.rows, front.state))
+            self.cells.append(ProofCell(block, here.rows, front.state))
             return self._leave(block, here.rows, front.state)
         segment = self._segment(front, here, pieces[0])
         if segment is not None:
             rows, state, fronts = segment
-            self.cells.append(Cell(block, rows, state))
+            self.cells.append(ProofCell(block, rows, state))
             return [*fronts, *self._leave(block, rows, state)]
-        self.cells.append(Cell(block, here.rows, front.state))
+        self.cells.append(ProofCell(block, here.rows, front.state))
         follower = Front(
             block,
             tuple(dict.fromkeys((*front.rows, *self._rows_at(walk.goes_on(block), front.start)))),

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 
-from humboldt.mdl.proofs.cells import Cell, Loose
+from humboldt.mdl.proofs.cells import Loose, ProofCell
 from humboldt.mdl.proofs.geometry.affine import Form, Row, constant
 from humboldt.mdl.proofs.geometry.reals import Undecided
 from humboldt.mdl.proofs.geometry.simulation import START, Simulation
@@ -33,7 +33,7 @@ class BracketProver:
         self.spreads: list[dict[int, Spread]] = [{}, {}, {}]  # by place, then depth
         self.loose: list[Loose] = []
 
-    def proposals(self) -> Iterator[list[Cell]]:
+    def proposals(self) -> Iterator[list[ProofCell]]:
         """Yields lists of cells for the checker to try."""
         try:
             self._read()
@@ -71,12 +71,12 @@ class BracketProver:
             known = spread.get(unit, (low, high))
             spread[unit] = min(low, known[0]), max(high, known[1])
 
-    def _point(self, place: int, depth: int) -> Cell:
+    def _point(self, place: int, depth: int) -> ProofCell:
         spread = self.spreads[place][depth]
         state = {unit: Value(constant(low, 1), constant(high, 1)) for unit, (low, high) in spread.items()}
-        return Cell(place, ((-depth, 1), (depth, -1)), state)
+        return ProofCell(place, ((-depth, 1), (depth, -1)), state)
 
-    def _line(self, place: int, first: int, with_ranges: bool) -> Cell:
+    def _line(self, place: int, first: int, with_ranges: bool) -> ProofCell:
         rows: tuple[Row, ...] = ((-first, 1),)
         state: dict[int, Value] = {}
         for unit in self.simulation.memory:
@@ -86,7 +86,7 @@ class BracketProver:
                 self.loose.append(Loose(unit, place))
                 lines = self._range(unit, *ends) if with_ranges else lines
             state[unit] = Value(lines[0], lines[1])
-        return Cell(place, rows, state)
+        return ProofCell(place, rows, state)
 
     def _range(self, unit: int, lows: list[Fraction], highs: list[Fraction]) -> list[Form | None]:
         """Returns bounds for all depths: the first number if the others move away from it, or the activation's."""

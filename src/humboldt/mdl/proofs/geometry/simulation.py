@@ -1,4 +1,4 @@
-"""Runs a network in exact arithmetic: the slow, obvious form of what the prover reasons about.
+"""Runs a network in exact arithmetic: the slow, obvious form of the steps that the prover reasons about.
 
 States and steps are numbered as they are met, and a step from a known state is looked up: a counting network meets few.
 """

@@ -1,4 +1,4 @@
-"""How the kernels, which run all examples of all members, are called from a network that is written for one example.
+"""Calls the kernels, which run all examples of all members, from a network that is written for one example.
 
 Training is `vmap` over members of the gradient of `vmap` over examples. Each call here has an axis of members and an
 axis of examples, both of length 1 in a network. A `vmap` makes one of them longer: that of members if weights differ
@@ -46,8 +46,8 @@ def forward(kernel: Kernel, *, keeps: bool) -> Callable[..., Any]:
         weights, table = _tiled((weights, table), batched[:2], size)
         if batched[2] or len(symbols) > 1:
             symbols = symbols if batched[2] else jnp.broadcast_to(symbols, (size, *symbols.shape))
-            own = table.shape[1]
-            symbols = jnp.broadcast_to(symbols, (size, own, *symbols.shape[2:]))
+            members = table.shape[1]
+            symbols = jnp.broadcast_to(symbols, (size, members, *symbols.shape[2:]))
             symbols = _joined(symbols, MEMBERS)
         weights, table = jax.tree.map(lambda x: _joined(x, MEMBERS), (weights, table))
         return _all(jax.tree.map(lambda x: _parted(x, MEMBERS, size), call(weights, table, symbols)))
@@ -92,10 +92,10 @@ def _joined(x: Array, axis: int) -> Array:
 
 
 def _parted(x: Array, axis: int, size: int) -> Array:
-    """Undoes `_joined`."""
+    """Reverses `_joined`."""
     return jnp.moveaxis(x.reshape(*x.shape[:axis], size, -1, *x.shape[axis + 1 :]), axis, 0)
 
 
 def _all(results: PyTree) -> tuple[PyTree, PyTree]:
-    """Returns results of a batching rule, and that all of them have the new axis."""
+    """Returns results of a batching rule, all of which have the new axis, and flags that say so."""
     return results, jax.tree.map(lambda _: True, results)

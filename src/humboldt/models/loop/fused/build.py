@@ -26,19 +26,19 @@ DIRECTIONS = {"forward": (), "backward": ("BACKWARD",)}
 
 
 def variants() -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Returns what there is to compile: by name, the source and the macros that are defined."""
-    found: dict[str, tuple[str, tuple[str, ...]]] = {}
+    """Returns the variants to compile: for each name, the source and the macros to define."""
+    variants: dict[str, tuple[str, tuple[str, ...]]] = {}
     for size, (direction, macros) in product(HIDDEN_SIZES, DIRECTIONS.items()):
         macros = (f"HIDDEN={size}", *macros)
-        found[f"relu_{direction}_{size}"] = "rnn", macros
-        found[f"tanh_{direction}_{size}"] = "rnn", (*macros, "TANH")
+        variants[f"relu_{direction}_{size}"] = "rnn", macros
+        variants[f"tanh_{direction}_{size}"] = "rnn", (*macros, "TANH")
         for columns in COLUMNS if direction == "forward" else ():
-            found[f"lstm_forward_{size}_{columns}"] = "lstm", (*macros, f"COLUMNS={columns}")
+            variants[f"lstm_forward_{size}_{columns}"] = "lstm", (*macros, f"COLUMNS={columns}")
     for size in HIDDEN_SIZES:
-        found[f"lstm_backward_{size}"] = "lstm", (f"HIDDEN={size}", "BACKWARD")
+        variants[f"lstm_backward_{size}"] = "lstm", (f"HIDDEN={size}", "BACKWARD")
     for direction, macros in DIRECTIONS.items():
-        found[f"stack_{direction}_256"] = "rnn", ("HIDDEN=256", "STACK", *macros)
-    return found
+        variants[f"stack_{direction}_256"] = "rnn", ("HIDDEN=256", "STACK", *macros)
+    return variants
 
 
 def digest(source: str, macros: tuple[str, ...]) -> str:
@@ -63,7 +63,7 @@ def compiled(source: str, macros: tuple[str, ...]) -> str:
 
 def _shortened(text: str) -> str:
     """Drops comments and empty lines, which are a third of the text. Asks for the oldest version of PTX that has all
-    the instructions, so that older drivers take it, too."""
+    the instructions, so that older drivers accept it, too."""
     text = re.sub(r"^\.version .*", f".version {PTX_VERSION}", text, flags=re.MULTILINE)
     lines = (re.sub(r"\s*//.*", "", line).rstrip() for line in text.splitlines())
     return "\n".join(line for line in lines if line) + "\n"

@@ -30,8 +30,8 @@ _notes: ContextVar[dict[str, None] | None] = ContextVar("notes about loops", def
 
 
 def loop_road(road: LoopRoad) -> AbstractContextManager[Any]:
-    """Sets how the loops over time of all programs that are called inside the context run: `scan`, or `auto`, by the
-    kernels where they can."""
+    """Sets how loops over time run in all programs that are called inside the context: `scan`, or `auto`, which uses
+    the kernels where they can run."""
     return nullcontext() if _road is None else _road(road)
 
 

@@ -54,7 +54,7 @@ class Gradients(NamedTuple):
 
     d_drive: Float[Array, "member example time drive"]
     # Of the outputs of the layers `value` and `action` of a stack. As what they are applied to is noted `before` the
-    # next step, row t is for step t - 1. What the last step does to the stack nobody reads.
+    # next step, row t is for step t - 1. The last step's effect on the stack is never read.
     d_taps: dict[str, Float[Array, "member example time _"]]
     scale: Float[Array, "member example"]
 
@@ -179,11 +179,11 @@ def _rnn_backward(
     else:
         arguments.append(residuals[0])
     arguments.append(_last_padded(d_outputs, size))
-    found = _launch_rnn(kind, activation, "backward", size, results, arguments, d_outputs[0, :, :, 0], shared)
+    outcome = _launch_rnn(kind, activation, "backward", size, results, arguments, d_outputs[0, :, :, 0], shared)
     d_taps = {}
     if kind == "stack_rnn":
-        d_taps = {"value": found[1][..., : weights["value"].shape[2]], "action": found[1][..., CELL : CELL + 3]}
-    return Gradients(found[0][..., :hidden], d_taps, jnp.broadcast_to(scale[:, None], (members, batch)))
+        d_taps = {"value": outcome[1][..., : weights["value"].shape[2]], "action": outcome[1][..., CELL : CELL + 3]}
+    return Gradients(outcome[0][..., :hidden], d_taps, jnp.broadcast_to(scale[:, None], (members, batch)))
 
 
 # Of what is written for the gradients of weights: states after a ReLU outgrow float16.
@@ -238,17 +238,23 @@ def _fragments(x: Array) -> Array:
 _UNIT = np.array([16 * a + 2 * j + e for j in range(8) for a in range(4) for e in range(2)])
 
 
+def lstm_table(symbols: int) -> tuple[int, bool]:
+    """Returns the columns of an alphabet's table in the kernel, and whether low parts of its numbers have a place."""
+    columns = 16 if symbols <= 8 else MAX_SYMBOLS
+    return columns, symbols <= columns // 2
+
+
 def _lstm_forward(
     kind: str, weights: Mapping[str, Array], table: Array, symbols: Array, keeps: bool, activation: Activation
 ) -> Forward:
     del activation
     size = _padded_size(kind, weights)
-    blocks, columns = size // 64, 16 if table.shape[1] <= 8 else 32
+    blocks, (columns, has_low_parts) = size // 64, lstm_table(table.shape[1])
     members, (batch, steps) = len(table), symbols.shape[-2:]
     recurrent = _gates_padded(_rows_padded(weights["recurrent"], size), size)
     recurrent = recurrent.reshape(members, size, 4, blocks, 64)[..., _UNIT].transpose(0, 3, 2, 4, 1)
     entries = _gates_padded(table, size).reshape(members, -1, 4, blocks, 64)[..., _UNIT].transpose(0, 3, 2, 4, 1)
-    if table.shape[1] <= columns // 2:
+    if has_low_parts:
         high = jax.lax.reduce_precision(entries, 5, 10)
         entries = jnp.concatenate([_last_padded(x, columns // 2) for x in (high, entries - high)], -1)
     entries = _last_padded(entries, columns).astype(jnp.float16)
@@ -324,8 +330,8 @@ def _padded_size(kind: str, weights: Mapping[str, Array]) -> int:
 def _sizes(symbols: Array, table: Array, keeps: bool) -> Int[Array, " 5"]:
     """Returns `struct Sizes` of the kernels."""
     batch, steps = symbols.shape[-2:]
-    own = batch * steps if symbols.ndim == 3 else 0
-    return jnp.asarray(np.array([batch, steps, table.shape[1], own, keeps], np.int32))
+    stride = batch * steps if symbols.ndim == 3 else 0
+    return jnp.asarray(np.array([batch, steps, table.shape[1], stride, keeps], np.int32))
 
 
 def _array(shape: tuple[int, ...], dtype: Any) -> jax.ShapeDtypeStruct:

@@ -31,11 +31,11 @@ def launch(
     sizes = {"grid_x": blocks, "grid_y": 1, "grid_z": 1, "block_x": threads, "block_y": 1, "block_z": 1}
     sizes["shared_mem_bytes"] = shared_memory
     call = jax.ffi.ffi_call(TARGET, results)
-    found = call(
+    outputs = call(
         *arguments,
         name=entry,
         kernel_type="ptx",
         kernel_data=f"{text}",
         **{name: np.int32(size) for name, size in sizes.items()},
     )
-    return tuple(found)
+    return tuple(outputs)

@@ -56,18 +56,18 @@ class Parts(NamedTuple):
         return Kernel(self.kind, self.controller.activation if isinstance(self.controller, RNNCell) else "relu")
 
     def sizes(self, steps: int, symbols: int) -> Sizes:
-        """Returns the sizes of a loop of so many steps over an alphabet."""
+        """Returns the sizes of a loop of `steps` steps over an alphabet of `symbols` symbols."""
         cell_size = self.stack.cell_size if self.stack else 0
         return Sizes(self.controller.hidden_size, steps, symbols, self.kernel.activation, cell_size)
 
     def weights(self) -> dict[str, Array]:
-        """Returns the arrays that a kernel multiplies with at every step."""
-        found = {"recurrent": self.controller.recurrent.weight}
+        """Returns the arrays of the products that a kernel computes at every step."""
+        arrays = {"recurrent": self.controller.recurrent.weight}
         if self.reading is not None and self.stack is not None:
-            found["reading"] = self.reading.weight
+            arrays["reading"] = self.reading.weight
             for name, layer in (("value", self.stack.value), ("action", self.stack.action)):
-                found[name], found[f"{name}_bias"] = layer.weight, _bias(layer)
-        return found
+                arrays[name], arrays[f"{name}_bias"] = layer.weight, _bias(layer)
+        return arrays
 
     def table(self, vectors: Float[Array, "symbol in"]) -> Float[Array, "symbol drive"]:
         """Returns what each symbol adds to the drive, with all biases and the offset of the forget gate."""
@@ -82,8 +82,8 @@ class Parts(NamedTuple):
     def again(
         self, table: Float[Array, "symbol drive"], symbols: Int[Array, " time"], notes: dict[str, Array]
     ) -> tuple[Array, dict[str, Array], Array]:
-        """Returns what stands for the drives of all steps, for the outputs of the layers on the hidden state, and for
-        the scale of their gradients (see `recorded`): gradients go through them to all weights.
+        """Returns stand-ins for the drives of all steps, the outputs of the layers on the hidden state and the scale of
+        their gradients (see `recorded`): gradients go through them to all weights.
 
         `notes` are the inputs of the layers: `before`, the hidden state before every step, and `read`, the reading.
         """

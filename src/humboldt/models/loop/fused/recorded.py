@@ -19,7 +19,7 @@ _recorded.multiple_results = True
 def recorded(
     weight: Float[Array, "in out"], inputs: Float[Array, "time in"]
 ) -> tuple[Float[Array, "time out"], Float[Array, ""]]:
-    """Returns what stands for the outputs of a layer at all steps, and for a scale.
+    """Returns stand-ins for the outputs of a layer at all steps, and for a scale.
 
     The values have no meaning. The cotangent of the first is the gradient of the layer's outputs times a scale, that of
     the second is this scale, which must be the same for all examples of a member. The gradient of the weight is then

@@ -28,8 +28,8 @@ def run_fused(
     assert parts is not None, "chosen for this cell"
     table = parts.table(vectors)
     weights, frozen = jax.tree.map(lambda x: jax.lax.stop_gradient(x)[None], (parts.weights(), table))
-    found = forward(parts.kernel, keeps=keeps)(weights, frozen, symbols[None, None].astype(jnp.int32))
-    outputs, notes, residuals = jax.lax.stop_gradient(found)
+    results = forward(parts.kernel, keeps=keeps)(weights, frozen, symbols[None, None].astype(jnp.int32))
+    outputs, notes, residuals = jax.lax.stop_gradient(results)
     if not keeps:
         return outputs[0, 0]
     again = parts.again(table, symbols, {name: note[0, 0] for name, note in notes.items()})

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array
 
 from humboldt.models.cells.base import AbstractCell, Extent
+from humboldt.models.loop.fused.kernels import lstm_table
 from humboldt.models.loop.fused.parts import Parts, Sizes
 from humboldt.models.loop.fused.run import run_fused
 from humboldt.models.loop.unroll import unroll_symbols
@@ -24,9 +25,10 @@ _faults: dict[Any, str] = {}  # by kind and sizes; empty strings where kernel an
 def fault_of(cell: AbstractCell, parts: Parts, sizes: Sizes) -> str:
     """Returns why the kernels for a cell cannot be trusted in this process; an empty string if they can.
 
-    At first use one small loop is run by both roads. If they differ, or the kernels fail, a warning says so.
+    At first use, one small loop is run both ways. If the results differ, or the kernels fail, a warning says so.
     """
-    key = parts.kind, sizes.hidden, sizes.activation, sizes.cell_size
+    table = lstm_table(sizes.symbols) if parts.kind == "lstm" else None
+    key = parts.kind, sizes.hidden, sizes.activation, sizes.cell_size, table
     if key not in _faults:
         shapes = jax.tree.map(lambda x: np.empty(x.shape, x.dtype) if eqx.is_array(x) else x, cell)
         # The caller is being traced; a thread of its own is not, and has JAX's default settings.
@@ -50,7 +52,7 @@ def _fault(shapes: AbstractCell, input_size: int, num_symbols: int) -> str:
 
 
 def _differing(shapes: AbstractCell, input_size: int, num_symbols: int) -> str:
-    """Runs a cell with random weights by both roads; returns the names of numbers that differ."""
+    """Runs a cell with random weights both ways; returns the names of results that differ."""
     rng = np.random.default_rng(0)
 
     def drawn(x: Any) -> Any:
@@ -77,24 +79,24 @@ def _differing(shapes: AbstractCell, input_size: int, num_symbols: int) -> str:
 
     def learned(loop: Any, cells: Any) -> Any:
         def loss(cells: Any) -> tuple[Array, Array]:
-            found = outputs(loop, cells)
-            return jnp.sin(3 * found).sum(), found
+            values = outputs(loop, cells)
+            return jnp.sin(3 * values).sum(), values
 
-        gradient, found = jax.grad(loss, has_aux=True)(cells)
-        return {"outputs": found, "gradients": gradient}
+        gradient, values = jax.grad(loss, has_aux=True)(cells)
+        return {"outputs": values, "gradients": gradient}
 
     @jax.jit
     @jax.default_matmul_precision("highest")
     def both(cells: Any) -> Any:
         return learned(by_scan, cells), learned(by_kernel, cells), outputs(evaluated, cells)
 
-    expected, found, without = jax.device_get(both(cells))
-    wrong = [name for name in expected if not _agree(expected[name], found[name])]
+    expected, actual, without = jax.device_get(both(cells))
+    wrong = [name for name in expected if not _agree(expected[name], actual[name])]
     if not _agree(expected["outputs"], without):
         wrong.append("outputs without gradients")
     return " and ".join(wrong)
 
 
-def _agree(expected: Any, found: Any) -> bool:
-    pairs = zip(jax.tree.leaves(expected), jax.tree.leaves(found), strict=True)
+def _agree(expected: Any, actual: Any) -> bool:
+    pairs = zip(jax.tree.leaves(expected), jax.tree.leaves(actual), strict=True)
     return all(bool(np.abs(a - b).max() <= TOLERANCE * np.abs(a).max() + 1e-6) for a, b in pairs)

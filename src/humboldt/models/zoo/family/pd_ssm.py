@@ -15,7 +15,7 @@ class PDSSM(AbstractBackboneFamily):
     """Blocks of PD-SSM."""
 
     state_size: int = setting(0, "complex states; 0: as many as the width", RELEASED, least=0, most=4096)
-    matrices: int = setting(8, "matrices that a token's one is mixed from", RELEASED, least=1, most=4096)
+    matrices: int = setting(8, "matrices from which that of each token is mixed", RELEASED, least=1, most=4096)
     expansion: int = setting(
         2, "units of the networks that make the diagonal, over the states", RELEASED, least=1, most=4096
     )

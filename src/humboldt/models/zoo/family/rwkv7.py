@@ -10,7 +10,7 @@ from humboldt.settings import settings
 @models.register("family/rwkv7", version=1)
 @settings
 class RWKV7(AbstractHeadsFamily):
-    """Blocks of RWKV-7. The layer behind the mixer does not see the token before, as it does in the released model."""
+    """Blocks of RWKV-7. In the released model, the layer after the mixer also sees the previous token."""
 
     title: ClassVar[str] = "RWKV-7"
     family: ClassVar[str] = "RWKV-7"

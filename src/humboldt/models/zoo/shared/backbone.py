@@ -34,7 +34,7 @@ class AbstractBackboneFamily(AbstractFamily):
     )
     feed_forward: Literal["authors", "none", "gated", "gated_gelu", "plain"] = setting(
         "authors",
-        "layer behind every mixer: none, with a gate of silu or gelu, or plain",
+        "layer after every mixer: none, with a gate of silu or gelu, or plain",
         "authors: none in mamba, mLSTM, S4D, LRU and PD-SSM, gated_gelu in sLSTM, plain in RWKV-7, gated elsewhere",
     )
     feed_forward_size: int = setting(
