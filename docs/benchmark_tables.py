@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from humboldt.models import models
+
 RECORDS = Path(__file__).parents[1] / "benchmarks" / "records"
 WIDTH = 140
 
@@ -64,6 +66,22 @@ def ratios() -> str:
         "record",
     )
     return markdown(columns, rows)
+
+
+def family_speeds() -> str:
+    """Returns the processor time of a training step of each family, beside that of the LSTM in the same run; of a
+    family that was measured twice, the later."""
+    runs = load("family_speed-cpu")["runs"]
+    measured = {name: each for run in runs for name, each in run["families"].items() if name != "family/lstm"}
+    times = sorted((each["slower"]["processor"], models.get(name).title) for name, each in measured.items())
+    loads = [run["machine"]["load"] for run in runs]
+    return paragraph(
+        f"On two busy cores (other work: loads of {min(loads):.0f} to {max(loads):.0f}), with about 33,000 parameters "
+        f"and batches of {runs[0]['batch']} strings of 10 to 80 tokens, a step takes this many times the processor "
+        "time of the LSTM's in the same run ([record](../benchmarks/records/family_speed-cpu.json)): "
+        + "; ".join(f"{title} {ratio:.1f}" for ratio, title in times)
+        + "."
+    )
 
 
 def fused() -> str:
@@ -433,6 +451,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "benchmark_studies": large_studies,
     "benchmark_page": page,
     "benchmark_loop": loop,
+    "benchmark_families": family_speeds,
     "benchmark_wrong_calls": wrong_calls,
     "benchmark_kills": kills,
     "benchmark_ray": ray_costs,
