@@ -28,7 +28,7 @@ from humboldt.plugins import load_installed
 from humboldt.report.words import printable, tell
 
 app = typer.Typer(
-    help="Does a sequence model make infinite use of finite means? Five published benchmarks, one command.",
+    help="Does a sequence model make infinite use of finite means? Published benchmarks, one command.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -82,7 +82,7 @@ def test_wrong_requests(tmp_path: Path, folder: Path, capsys: pytest.CaptureFixt
     with pytest.raises(UsageError, match="not an empty folder"):
         export_hub(folder)
     for arguments, text in (
-        (("hub", str(tmp_path / "x"), "--task", "an_bn"), "Leave --out, --task and --set out"),
+        (("hub", str(tmp_path / "x"), "--task", "an_bn"), "--task has no meaning for `export hub`"),
         (("hub", str(tmp_path / "x"), "--count", "0"), "without end"),
         (("lm-eval", "syntax"), "--out is missing"),
         (("hub", str(tmp_path / "x"), "--preset", "papre"), "papre"),

@@ -74,13 +74,14 @@ def export_lm_eval(
     load_installed()
     its_suite = suites.get(suite)
     if its_suite.kind not in KINDS or not isinstance(its_suite, OffersData):
-        able = [name for name in suites.names() if suites.get(name).kind in KINDS and name != "bias"]
+        every = map(suites.get, suites.names())
+        able = [each.name for each in every if each.kind in KINDS and not each.asks_preferences]
         raise UsageError(
             f"The suite {suite} has no form as tasks of lm-evaluation-harness. These have: {', '.join(able)}."
         )
-    if suite == "bias":
+    if its_suite.asks_preferences:
         raise UsageError(
-            "Hold-out inputs of bias have an output for each rule, and none is right: there is no accuracy."
+            f"Hold-out inputs of {suite} have an output for each rule, and none is right: there is no accuracy."
         )
     tasks = register_languages(its_suite, tasks)
     for task in tasks:

@@ -156,10 +156,11 @@ def _plan(
     sizes: Mapping[str, Mapping[str, Any]],
     out: str | Path,
 ) -> Study:
-    """Plans the study of one suite. Where a learning rate is chosen, there are further seeds to choose it by."""
+    """Plans the study of one suite. Where a learning rate is chosen, there are further seeds to choose it by; a rate
+    changes which rule is preferred, so none is chosen for preferences."""
     suite = suites.get(name)
     rates = catalogue.preset(suite, preset).changes.get("learning_rates", ())
-    if seeds is not None and len(rates) > 1 and name != "bias":
+    if seeds is not None and len(rates) > 1 and not suite.asks_preferences:
         seeds += SELECTION_SEEDS
     study = plan(name, models=models, preset=preset, seeds=seeds, settings=changes, out=out)
     request = replace(study.request, of_models=sizes)

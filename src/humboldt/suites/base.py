@@ -50,6 +50,7 @@ class AbstractSuite(ABC):
     presentation: ClassVar[Presentation] = Presentation()
     position: ClassVar[int] = 100  # among the suites of a page; later ones are sorted by name
     bench_position: ClassVar[int] = 100  # among the suites of a bench, the quickest first; equal ones by name
+    asks_preferences: ClassVar[bool] = False  # which of several rules is preferred: no answer is right or wrong
     demo: ClassVar[tuple[Request, ...]] = (Request(),)  # the part that `humboldt demo` shows
     format: ClassVar[int] = 2  # of stored settings; grows when one is renamed or removed, see `upgrade`
     test_sets: ClassVar[tuple[str, ...]] = ()  # if there are several; a predictions file may cover only one of them

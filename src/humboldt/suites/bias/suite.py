@@ -43,6 +43,7 @@ class Bias(AbstractSuite, OffersData, OffersFiles):
     presets = PRESETS
     position = 4
     bench_position = 10
+    asks_preferences = True
     demo = (demo_part("hierarchical_or_linear"),)
     headline = "fits"
     evaluation = ("preference", 1)
