@@ -111,7 +111,7 @@ def test_errors_in_a_file_name_the_place(change, message):
 
 
 def test_text_that_is_not_json_and_missing_files_are_refused(tmp_path):
-    with pytest.raises(UsageError, match=r"net\.json: not JSON \(line 1"):
+    with pytest.raises(UsageError, match=r"net\.json: not JSON \(.*line 1"):
         Network.from_json("{", where="net.json")
     with pytest.raises(UsageError, match="Cannot read network file"):
         Network.load(tmp_path / "none.json")

@@ -215,7 +215,7 @@ DAMAGE = {
     "an unknown state of a score": Fault(set_cell("scores", "state", "'resting'"), "scores.state holds 'resting'"),
     "text for seconds": Fault(set_cell("members", "seconds", "'long'"), "members.seconds holds 'long'"),
     "text for a score": Fault(set_cell("scores", "measures", '\'{"sum":"high"}\''), "scores.measures holds 'high'"),
-    "a score that is no number": Fault(set_cell("scores", "measures", "'{\"sum\":NaN}'"), "not a finite number"),
+    "a score that is no number": Fault(set_cell("scores", "measures", "'{\"sum\":NaN}'"), "not JSON of finite numbers"),
     "bytes for a detail": Fault(set_cell("members", "detail", "X'FF00FF'"), "members.detail"),
     "brackets without end": Fault(set_cell("scores", "detail", f"'{'[' * 100_000}'"), "scores.detail"),
     "a version that is no JSON": Fault(set_cell("evaluations", "version", "'one'"), "evaluations.version"),

@@ -1,5 +1,7 @@
 """Figures of training, from what a store has of it."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from page_support import results
@@ -44,7 +46,7 @@ def test_steps_after_a_divergence_are_left_out_and_long_curves_are_thinned():
     (entry, *_) = own
     steps = list(range(1, 501))
     long = {"steps": steps, "loss": [1 / step for step in steps[:400]] + [None] * 100, "accuracy": [0.5] * 500}
-    changed = [r.__class__(**{**vars(r), "detail": {"training": long}}) for r in entry.results[:1]]
+    changed = [dataclasses.replace(r, detail={"training": long}) for r in entry.results[:1]]
     loss, _ = training_curves(*cells_of([Scores(entry.training, entry.evaluation, tuple(changed))]))
     assert len(loss.rows) == MOST_POINTS and loss.rows[0]["x"] == 1 and loss.rows[-1]["x"] == 400
 
