@@ -1,5 +1,6 @@
 """What the tests of PyTorch modules share: networks, jobs, and losses beside those of JAX."""
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,8 @@ class LSTM(nn.Module):
 
 
 def registered(module: type) -> str:
-    return register_model(f"test_torch.py:{module.__name__}", module)
+    """Registers a module as one of the file that defines it: two files may have modules of one name."""
+    return register_model(f"{Path(inspect.getfile(module)).name}:{module.__name__}", module)
 
 
 def job_of(suite: str, task: str, model: str, **settings: Any) -> Job:

@@ -141,8 +141,8 @@ def test_a_training_goes_on_where_there_is_no_such_device(tmp_path: Path):
     found = stepper.advance(Call(0, 0, 0, 2, 0), training.batches(0, 2), np.ones(3))
     assert found.loss.shape == (3, 2) and np.isfinite(found.loss).all()
     assert sink.warnings == [
-        "test_torch.py:Dropping: members cannot be trained as CUDA graphs: graphs need a CUDA device, and this is cpu. "
-        "They are trained in turn."
+        "torch_modules.py:Dropping: members cannot be trained as CUDA graphs: graphs need a CUDA device, and this is "
+        "cpu. They are trained in turn."
     ]
     assert stepper.arrays()[roads.ROAD][0] == roads.TOGETHER.index("in_turn")
 
@@ -212,7 +212,7 @@ def test_a_choice_is_made_once(margin: float, tmp_path: Path, monkeypatch: pytes
     sink = Telling()
     train(replace(wish, road=other), tmp_path, sink)  # finished before
     assert sink.warnings == (
-        ["test_torch.py:Plain: the training began by another road, and stays on it."] * bool(margin)
+        ["torch_modules.py:Plain: the training began by another road, and stays on it."] * bool(margin)
     )
 
 
@@ -230,7 +230,8 @@ def test_a_failure_in_training_leads_to_members_in_turn(tmp_path: Path, monkeypa
     monkeypatch.setattr(Stack, "advance", fails)
     found = train(wish, tmp_path / "failed", sink)
     assert sink.warnings == [
-        "test_torch.py:Plain: members cannot be stacked as one module: the device was lost. They are trained in turn."
+        "torch_modules.py:Plain: members cannot be stacked as one module: the device was lost. They are trained in "
+        "turn."
     ]
     assert first_steps[-1] == 100
     assert_weights(plain, found, atol=1e-3)
@@ -257,7 +258,7 @@ def test_members_that_do_not_fit_into_memory_are_stacked_in_halves(
     monkeypatch.setattr(Stack, "advance", fails)
     found = train(wish, tmp_path / "halves", sink)
     assert sink.warnings == [
-        f"test_torch.py:Dropping: {count} members stacked as one module need more memory than there is. They are "
+        f"torch_modules.py:Dropping: {count} members stacked as one module need more memory than there is. They are "
         "stacked in two halves."
         for count in (5, 3)
     ]
@@ -323,7 +324,7 @@ def test_graphs_are_refused_without_a_cuda_device(tmp_path: Path):
     sink, wish = Telling(), job(Plain, "graphs")
     found = train(wish, tmp_path / "graphs", sink)
     assert sink.warnings == [
-        "test_torch.py:Plain: members cannot be trained as CUDA graphs: graphs need a CUDA device, and this is cpu. "
+        "torch_modules.py:Plain: members cannot be trained as CUDA graphs: graphs need a CUDA device, and this is cpu. "
         "They are trained in turn."
     ]
     assert_weights(train(replace(wish, road="in_turn"), tmp_path / "plain"), found)
@@ -397,7 +398,7 @@ def test_a_trial_of_compile_that_fails_is_told(monkeypatch: pytest.MonkeyPatch):
     compile_as(monkeypatch, "fails")
     training = _training(replace(job(Plain, "in_turn", steps=60), compile="auto"))
     choice = roads.choose(training)
-    assert choice.refusals == ("test_torch.py:Plain: torch.compile is not used: backend failed.",)
+    assert choice.refusals == ("torch_modules.py:Plain: torch.compile is not used: backend failed.",)
     assert roads.choose(_training(job(Plain, "in_turn", steps=60))).refusals == ()
 
 
