@@ -1,6 +1,7 @@
 """Parts of the pages on benchmarks that are made from `benchmarks/records`; `generated.py` puts them there."""
 
 import json
+import statistics
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -278,16 +279,23 @@ def page() -> str:
 
 
 def loop() -> str:
-    """Returns what our loop around a PyTorch module costs."""
-    record = load("torch_loop-cpu")
+    """Returns what our loop around a PyTorch module costs, and how much faster two members are in two processes."""
+    record, two_threads = load("torch_loop-cpu"), load("torch_loop-two-threads-cpu")
     single = [part["ratio"] for part in record["rounds"]]
+    _, members = records("torch_members-two-cpu")
+    processes = [part["ratio"] for part in members["rounds"]]
     return paragraph(
         f"`python benchmarks/torch_loop.py`: {record['steps']} steps of a GRU of {record['hidden_size']} units "
         "on batches of "
         f"128 strings, ours and a bare PyTorch loop in turns, {len(single)} rounds, on {record['date']}, "
         f"{record['threads']} thread{'s' * (record['threads'] > 1)} each. Ours takes "
         f"{record['median_ratio']:.3f} "
-        f"times as long (median; single rounds {min(single):.2f} to {max(single):.2f}) ({link('torch_loop-cpu')})."
+        f"times as long (median; single rounds {min(single):.2f} to {max(single):.2f}) ({link('torch_loop-cpu')}). "
+        f"Ours uses one thread for each member. A bare loop with {two_threads['bare_threads']} threads is "
+        f"{two_threads['median_ratio']:.2f} times as fast as one member of ours on idle cores "
+        f"({link('torch_loop-two-threads-cpu')}); `OMP_NUM_THREADS=2` gives ours as many. Two members in two processes "
+        f"do {members['median_ratio']:.2f} times as many steps as one after the other (median; {min(processes):.2f} to "
+        f"{max(processes):.2f}) ({link('torch_members-two-cpu', 'jsonl')})."
     )
 
 
@@ -392,10 +400,13 @@ def same_results() -> str:
 
 
 def first_line() -> str:
-    """Returns the processor seconds until the first line of a plan."""
-    results = load("first_line-cpu")["results"]
-    rows = [(name, f"{result['median_processor_seconds']:.2f}") for name, result in results.items()]
-    return markdown(("", "processor seconds (median of 3)"), rows)
+    """Returns the time until the first line of a plan."""
+    record = load("first_line-cpu")
+    rows = [
+        (name, f"{statistics.median(result['seconds']):.2f}", f"{result['median_processor_seconds']:.2f}")
+        for name, result in record["results"].items()
+    ]
+    return markdown(("", f"seconds (median of {record['rounds']})", "processor seconds"), rows)
 
 
 def outside() -> str:
