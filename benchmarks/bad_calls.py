@@ -140,7 +140,7 @@ PLUGINS = {
 WRONG_FOLDERS = ["", LONG, "examples.jsonl", "examples.jsonl/x"]
 WRONG_SETTINGS = ["", "=", "steps", "steps=", "nope=3", f"steps={DIGITS}", f"{LONG}=1", "steps=-1", "steps=1=2", NESTED]
 # Options that any text fits.
-FREE = {("score", "name"), ("inspect", "input_"), ("export", "prefix")}
+FREE = {("score", "name"), ("inspect", "input_"), ("export", "end")}
 
 
 @dataclass(frozen=True)
@@ -355,6 +355,7 @@ RIGHT: dict[str, set[str]] = {
     "progress": {"True", "None", "int", "a lambda"},
     "executor": {"None"},
     "match_parameters": {"True"},
+    "fused": {"True"},
     "settings": {"None"},
     "out": {"None", "' '", "'nope'"},
     "suite": set(),
