@@ -4,6 +4,7 @@ import json
 import statistics
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -188,10 +189,10 @@ def million_predictions() -> str:
     )
 
 
-def alternating() -> str:
+def alternating(name: str) -> str:
     """Returns the times of two versions, measured in turns."""
-    results = load("alternating-cpu")["results"]
-    rows = [(f"`{name}`", len(result["seconds"]), result["ratio"]) for name, result in results.items()]
+    results = load(name)["results"]
+    rows = [(each, len(result["seconds"]), result["ratio"]) for each, result in results.items()]
     return markdown(("benchmark", "rounds", "new / old"), rows)
 
 
@@ -394,7 +395,7 @@ def same_results() -> str:
     differing = len(record["differences"])
     return paragraph(
         f"{record['members']} members with {record['values']} measures and curves, of `{record['commits'][0]}` and of "
-        f"`{record['commits'][1]}`; values that differ: {differing or 'none'}. They are of commands "
+        f"`{record['commits'][1]}`; values that differ: {differing or 'none'}. They are of "
         f"{record['commands']}: {', '.join(record['cells'])}."
     )
 
@@ -456,7 +457,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "benchmark_search": search,
     "benchmark_score_file": score_file,
     "benchmark_million": million_predictions,
-    "benchmark_alternating": alternating,
+    "benchmark_alternating": partial(alternating, "alternating-cpu"),
+    "benchmark_alternating_rooms": partial(alternating, "alternating-rooms-cpu"),
     "benchmark_tests": tests_take,
     "benchmark_bits": flipped_bits,
     "benchmark_studies": large_studies,
