@@ -436,8 +436,8 @@ def walk_through() -> str:
 
 
 def first_table() -> str:
-    """Returns what the way from a clone to a table takes."""
-    record = load("first_table-cpu")
+    """Returns what the way from a clone to a table takes, and a bench of an own model."""
+    record, bench = load("first_table-cpu"), load("bench_own-cpu")
     *_, install, _, train = record["steps"]
     low, high = record["load_before_and_after"]
     return paragraph(
@@ -446,7 +446,10 @@ def first_table() -> str:
         f"an AMD EPYC (load {low:.0f} to {high:.0f}: other programs), and {record['processor_seconds']} s of "
         "processor time, "
         f"of which installing took {install['processor_seconds']:.0f} s and the run {train['processor_seconds']:.0f} s "
-        "([record](../benchmarks/records/first_table-cpu.json), `python benchmarks/first_table.py`)."
+        "([record](../benchmarks/records/first_table-cpu.json), `python benchmarks/first_table.py`). All "
+        f"{len(bench['suites'])} suites, `{bench['command'].removesuffix(' --no-estimate')}`, took "
+        f"{minutes(bench['wall_seconds'])} on one core: {bench['members']} members of a class of "
+        f"{bench['lines_of_code']} lines ([record](../benchmarks/records/bench_own-cpu.json))."
     )
 
 

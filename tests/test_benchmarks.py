@@ -53,6 +53,13 @@ def test_our_loop_around_a_module_costs_little():
     assert abs(median(one["ratio"] for one in record["rounds"]) - record["median_ratio"]) < 0.001
 
 
+def test_a_bench_of_an_own_model_takes_less_than_25_minutes():
+    record = load("benchmarks/records/bench_own-cpu.json")
+    assert record["wall_seconds"] <= 25 * 60 and len(record["suites"]) >= 5
+    lines = (ROOT / "examples/pytorch_gru.py").read_text().splitlines()
+    assert record["lines_of_code"] == sum(bool(line) and not line.lstrip().startswith("#") for line in lines)
+
+
 def test_two_members_in_two_processes_use_two_cores():
     _, record = map(json.loads, (ROOT / "benchmarks/records/torch_members-two-cpu.jsonl").read_text().splitlines())
     assert record["median_ratio"] >= 1.7 and len(record["rounds"]) >= 5
