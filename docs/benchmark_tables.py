@@ -305,8 +305,9 @@ def wrong_calls() -> str:
     record = load("bad_calls-cpu")
     slowest = record["slowest"]["processor_seconds"]
     return paragraph(
-        f"Of the {record['calls']:,} calls of the record ({record['of_commands']:,} of commands, "
-        f"{record['of_functions']:,} of functions) {record['refused']:,} were refused, {record['accepted']} accepted; "
+        f"Of the {record['calls']:,} calls of the record (`{record['command']}`; {record['of_commands']:,} of "
+        f"commands, {record['of_functions']:,} of functions) {record['refused']:,} were refused, "
+        f"{record['accepted']} accepted; "
         f"{record['traceback']} ended in a traceback. The slowest took {slowest} s of processor time; "
         f"{record['slower_than_10_seconds']} took longer than 10 s by the clock (load {record['machine']['load']})."
     )
