@@ -60,6 +60,11 @@ def test_a_bench_of_an_own_model_takes_less_than_25_minutes():
     assert record["lines_of_code"] == sum(bool(line) and not line.lstrip().startswith("#") for line in lines)
 
 
+def test_the_quick_presets_of_tracking_and_recognition_take_less_than_eight_minutes():
+    seconds = load("benchmarks/records/quick_presets-cpu.json")["seconds"]
+    assert set(seconds) == {"tracking", "recognition"} and max(seconds.values()) <= 8 * 60
+
+
 def test_two_members_in_two_processes_use_two_cores():
     _, record = map(json.loads, (ROOT / "benchmarks/records/torch_members-two-cpu.jsonl").read_text().splitlines())
     assert record["median_ratio"] >= 1.7 and len(record["rounds"]) >= 5
