@@ -94,7 +94,7 @@ def _checked_model(place: str, on: str | None, preset: str, changes: dict[str, s
 
 def _checked_examples(suite: str, task: str, file: Path | None, changes: dict[str, str]) -> tuple[Report, bool]:
     if file is None:
-        raise UsageError(f"check {suite} {task}: there is no file of examples. Name one, with JSON lines.")
+        raise UsageError(f"check {suite} {task}: the file of examples is missing. Name a file of JSON lines.")
     try:
         lines = file.read_text(encoding="utf-8-sig").splitlines()  # a byte order mark is not part of the first line
     except (OSError, UnicodeDecodeError) as error:

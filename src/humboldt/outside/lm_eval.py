@@ -81,7 +81,7 @@ def export_lm_eval(
         )
     if its_suite.asks_preferences:
         raise UsageError(
-            f"Hold-out inputs of {suite} have an output for each rule, and none is right: there is no accuracy."
+            f"Hold-out inputs of {suite} have an output for each rule, and none is right, so accuracy is not defined."
         )
     tasks = register_languages(its_suite, tasks)
     for task in tasks:

@@ -169,7 +169,7 @@ def comparison_table(
         "Rank: by permutation tests of members within tasks, with Holm's correction over the references; models that "
         "cannot be told apart share a rank. A model with less than half or more than twice the references' parameters "
         "is not ranked. Nearest: the reference with the most similar scores over tasks, if it is the same one in at "
-        "least 90% of bootstraps; otherwise all candidates, the most frequent first. There is no total score."
+        "least 90% of bootstraps; otherwise all candidates, the most frequent first. No total score is given."
     )
     columns = ("Model", "Suite", "Rank", "Not distinguishable from", "Nearest")
     return Table("Among the references", columns, tuple(rows), (note,), labels=2)

@@ -75,7 +75,7 @@ class Chomsky(AbstractCountingSuite):
         return most_tokens(resolved.task, resolved.protocol)
 
     def is_repetition(self, resolved: Resolved, sweep: Mapping[str, tuple[Any, ...]]) -> bool:
-        """Returns whether there is no place for computation tokens, which come before the answers."""
+        """Returns whether answers leave no place for computation tokens, which would come before them."""
         del sweep
         return resolved.task.answers_at_every_step and resolved.protocol.computation_tokens > 0
 
