@@ -1,4 +1,4 @@
-"""The loop over time on an H100 or H200, as one CUDA kernel forward and one backward: `cuda/rnn.cu` and `cuda/gated.cu`.
+"""The loop over time on an H100 or H200, as one CUDA kernel forward and one backward: those in `cuda`.
 
 All arrays begin with axes of members and examples; weights and tables of symbols have only that of members. Here they
 are brought into the layouts that the kernels read.
@@ -89,8 +89,9 @@ def forward(
 
     **Arguments:**
 
-    - `weights`: `recurrent` (member, hidden, drive; of a GRU see `parts`) and, for a stack, `reading` (member, cell, drive), `value` (member,
-      hidden, cell), `action` (member, hidden, 3), and their biases `value_bias` and `action_bias`.
+    - `weights`: `recurrent` (member, hidden, drive; that of a GRU has four parts, see `Parts`) and, for a stack,
+      `reading` (member, cell, drive), `value` (member, hidden, cell), `action` (member, hidden, 3), and their biases
+      `value_bias` and `action_bias`.
     - `table`: what each symbol adds to the drive, biases and offsets included.
     - `symbols`: without axis of members, all members read the same.
     - `keeps`: whether a backward pass follows.

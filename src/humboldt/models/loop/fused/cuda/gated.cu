@@ -34,7 +34,7 @@ __device__ __forceinline__ float sigmoid_(float x) { return fmaf(fast_tanh(0.5f 
 // One unit of one example: `advance` returns the new hidden state from the sums of the gates, and notes what `gradients` needs.
 // The latter gives the gradients of the sums; `d_memory` becomes that of the memory before.
 #ifdef GRU
-constexpr int PRODUCTS = 3;  // gates with recurrent weights
+[[maybe_unused]] constexpr int PRODUCTS = 3;  // gates with recurrent weights, the first ones
 __device__ __forceinline__ float advance(const float (&sums)[4], float& memory, float (&kept)[KEPT]) {
   const float r = sigmoid_(sums[0]), z = sigmoid_(sums[1]), heard = sums[2], n = fast_tanh(fmaf(r, heard, sums[3])), old = memory;
   memory = fmaf(z, old - n, n);
@@ -49,7 +49,7 @@ __device__ __forceinline__ void gradients(const float (&kept)[KEPT], float d_hid
   d_memory = d * z;
 }
 #else
-constexpr int PRODUCTS = 4;
+[[maybe_unused]] constexpr int PRODUCTS = 4;
 __device__ __forceinline__ float advance(const float (&sums)[4], float& memory, float (&kept)[KEPT]) {
   const float i = sigmoid_(sums[0]), g = fast_tanh(sums[1]), f = sigmoid_(sums[2]), o = sigmoid_(sums[3]), old = memory;
   memory = fmaf(f, old, i * g);
