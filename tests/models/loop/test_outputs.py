@@ -265,7 +265,7 @@ def test_the_self_test_passes_once_in_a_process(kernel_scans: Scans, recwarn: py
 def test_every_kernel_is_tested_before_its_first_use(
     name: str, alphabets: tuple[int, ...], tests: int, kernel_scans: Scans
 ):
-    """Gated cells read alphabets of up to 8, 16 and 32 symbols in three ways, two of which are programs of their own."""
+    """Gated cells read up to 8, 16 and 32 symbols in three ways, two of which are programs of their own."""
     cell = BUILD[name](jax.random.key(0), 2, 8)
     for symbols in alphabets:
         assert notes_of(cell, vectors=jnp.ones((symbols, 2))) == [""]
