@@ -267,7 +267,7 @@ def _gated_forward(
         (
             _array((members, batch, steps, size), jnp.float32),
             _array((*kept, size), jnp.float16),
-            _array((*kept, blocks, 5, 64), jnp.float16),
+            _array((kept[0], kept[2], blocks, 5, 2, kept[1], 32), jnp.float16),
         ),
         _sizes(symbols, table, keeps),
         symbols,
@@ -277,7 +277,9 @@ def _gated_forward(
         threads=256,
         shared_memory=768 * size + 1024 * columns + 64,
     )
-    return Forward(outputs, {"before": before}, (gates,)) if keeps else Forward(outputs, {}, ())
+    if not keeps:
+        return Forward(outputs, {}, ())
+    return Forward(outputs, {"before": before}, (jnp.moveaxis(gates, 5, 1),))  # moved back later: no copy
 
 
 def _gated_backward(
@@ -297,7 +299,7 @@ def _gated_backward(
         jnp.asarray(np.array([batch, steps, 0, 0, 1], np.int32)),
         recurrent,
         scale,
-        residuals[0],
+        jnp.moveaxis(residuals[0], 1, 5),
         _last_padded(d_outputs, size),
         blocks=members * blocks * -(-batch // GATED_ROWS),
         threads=256,

@@ -68,16 +68,16 @@ __device__ __forceinline__ void gradients(const float (&kept)[KEPT], float d_hid
 
 struct Place {
   int tid, group, lane, pair, member, row;  // `row`: of the warpgroup's 64 examples; also row + 8
-  int rows;                                 // how many examples the warpgroup has
+  int first, rows;                          // the warpgroup's first example of the member, and how many it has
   uint32_t rank;
-  size_t example;                           // the warpgroup's first
+  size_t example;                           // `first`, among those of all members
   __device__ __forceinline__ Place(const Sizes& sizes) {
     tid = threadIdx.x & 127; group = threadIdx.x >> 7; lane = tid & 31; pair = lane & 3;
     row = (tid >> 5) * 16 + (lane >> 2);
     rank = BLOCKS > 1 ? cluster_rank() : 0;
     const int cluster = blockIdx.x / BLOCKS, clusters = (sizes.batch + 2 * ROWS - 1) / (2 * ROWS);  // per member
     member = cluster / clusters;
-    const int first = (cluster % clusters) * 2 * ROWS + group * ROWS;
+    first = (cluster % clusters) * 2 * ROWS + group * ROWS;
     rows = min(ROWS, max(0, sizes.batch - first));
     example = (size_t)member * sizes.batch + first;
   }
@@ -92,7 +92,8 @@ constexpr int BARRIERS = TABLE + 256 * COLUMNS * 2;
 
 // symbols [m or 1][B][T]; weights [m][rank][gate column (permuted)][hidden unit]; table [m][rank][gate column][COLUMNS]: high and
 // low parts of up to COLUMNS / 2 symbols, or up to COLUMNS symbols in one part
-// outputs, before [m][B][T][H]; kept [m][B][T][rank][5][2][4][8]: gates and memory, by halves of a thread's 16 units
+// outputs, before [m][B][T][H]; kept [m][T][rank][5][2][B][4][8]: gates and memory, by halves of a thread's 16 units. Only the
+// kernels read it, so it lies as they go through it: all examples of a step side by side.
 extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(256, 1)
 gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols, const uint4* __restrict__ weights,
               const uint4* __restrict__ table, float* __restrict__ outputs, num* __restrict__ before, uint4* __restrict__ kept) {
@@ -149,8 +150,9 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
     const uint32_t r = (p.rank + 1 + k) % BLOCKS;  // to which this block is number PEERS - 1 - k of the others
     peer_full[k] = at_rank(full + 8 * (PEERS - 1 - k), r); peer_empty[k] = at_rank(empty, r); peer_panel[k] = at_rank(own_at, r);
   }
-  uint4* keep_at = kept + ((p.example + p.row) * T * BLOCKS + p.rank) * (KEPT * 8) + p.pair;
-  const uint32_t keep_row = (uint32_t)8 * T * BLOCKS * (KEPT * 8);  // to row + 8
+  const uint32_t keep_piece = sizes.batch * 4;               // to the next half of a thread's units
+  const size_t keep_step = BLOCKS * KEPT * 2 * keep_piece;  // to the next step
+  uint4* keep_at = kept + (size_t)p.member * T * keep_step + p.rank * (KEPT * 2) * keep_piece + (p.first + p.row) * 4 + p.pair;
   const bool keeps0 = keeps && p.row < p.rows, keeps1 = keeps && p.row + 8 < p.rows;
   float acc[128], memory[32];
 #pragma unroll
@@ -198,13 +200,13 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
 #pragma unroll
     for (int r = 0; r < 2; r++)
       if (r ? keeps1 : keeps0) {
-        uint4* to = keep_at + (uint32_t)t * BLOCKS * (KEPT * 8) + r * keep_row;
+        uint4* to = keep_at + t * keep_step + r * 32;
 #pragma unroll
         for (int k = 0; k < KEPT; k++)
 #pragma unroll
           for (int half = 0; half < 2; half++) {
             const uint32_t* x = &K[k][r * 8 + half * 4];
-            to[k * 8 + half * 4] = make_uint4(x[0], x[1], x[2], x[3]);
+            to[(k * 2 + half) * keep_piece] = make_uint4(x[0], x[1], x[2], x[3]);
           }
       }
     if (PEERS > 0) barrier_wait(empty, t & 1);  // the others have read theirs, and so have got what was sent before
@@ -272,31 +274,34 @@ gated_backward(const Sizes* __restrict__ sizes_at, const uint4* __restrict__ wei
     peer_received[k] = at_rank(shared(received) + k * PARTS * 2048 + p.tid * 16, r);
   }
   const bool there0 = p.row < p.rows, there1 = p.row + 8 < p.rows;
-  const uint4* keep_at = kept + ((p.example + p.row) * T * BLOCKS + p.rank) * (KEPT * 8) + p.pair;
+  const uint32_t keep_piece = sizes.batch * 4;
+  const size_t keep_step = BLOCKS * KEPT * 2 * keep_piece;
+  const uint4* group_kept = kept + (size_t)p.member * T * keep_step + p.rank * (KEPT * 2) * keep_piece + p.first * 4;
+  const uint4* keep_at = group_kept + p.row * 4 + p.pair;
   const float* d_outputs_at = d_outputs + (p.example + p.row) * T * H + p.rank * 64 + p.pair * 16;
   num* d_drive_at = d_drive + (p.example + p.row) * T * (4 * H) + p.rank * 64 + p.pair * 16;
-  const uint4* next_kept = kept + ((p.example + p.tid) * T * BLOCKS + p.rank) * (KEPT * 8);  // of the first 64 threads, a row each
-  const float* next_d_outputs = d_outputs + (p.example + p.tid) * T * H + p.rank * 64;
+  const uint4* next_kept = group_kept + p.tid * keep_piece;  // of the first ten threads, a piece each
+  const float* next_d_outputs = d_outputs + (p.example + p.tid) * T * H + p.rank * 64;  // of the first 64 threads, a row each
   float acc[H / 2], d_memory[32];
   uint32_t A[64];
 #pragma unroll
   for (int i = 0; i < 32; i++) { d_memory[i] = 0.f; acc[i] = 0.f; }
   for (int n = 0; n < T; n++) {
     const int t = T - 1 - n;
-    if (t > 0 && p.tid < p.rows) {  // what the next step needs, on its way to the L2 cache
-      prefetch(next_kept + (uint32_t)(t - 1) * BLOCKS * (KEPT * 8), KEPT * 128);
-      prefetch(next_d_outputs + (uint32_t)(t - 1) * H, 256);
+    if (t > 0) {  // what the next step needs, on its way to the L2 cache
+      if (p.tid < KEPT * 2 && p.rows > 0) prefetch(next_kept + (t - 1) * keep_step, p.rows * 64);
+      if (p.tid < p.rows) prefetch(next_d_outputs + (uint32_t)(t - 1) * H, 256);
     }
     uint4 k_[KEPT * 4], d_[8];
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-      const uint4* from = keep_at + ((uint32_t)(8 * r) * T + t) * BLOCKS * (KEPT * 8);
+      const uint4* from = keep_at + t * keep_step + r * 32;
       const uint4* d = (const uint4*)(d_outputs_at + ((uint32_t)(8 * r) * T + t) * H);
       const bool there = r ? there1 : there0;
 #pragma unroll
       for (int k = 0; k < KEPT; k++)
 #pragma unroll
-        for (int half = 0; half < 2; half++) k_[k * 4 + r * 2 + half] = there ? __ldcs(from + k * 8 + half * 4) : make_uint4(0, 0, 0, 0);
+        for (int half = 0; half < 2; half++) k_[k * 4 + r * 2 + half] = there ? __ldcs(from + (k * 2 + half) * keep_piece) : make_uint4(0, 0, 0, 0);
 #pragma unroll
       for (int i = 0; i < 4; i++) d_[r * 4 + i] = there ? __ldcs(d + i) : make_uint4(0, 0, 0, 0);
     }
