@@ -35,6 +35,7 @@ ROWS = {
     "rnn-bfloat16": Row("rnn", "bfloat16"),
     "lstm": Row("lstm"),
     "lstm-bfloat16": Row("lstm", "bfloat16"),
+    "gru": Row("family/gru", settings=(("hidden_size", 256),)),
     "stack_rnn": Row("stack_rnn"),
     "stack_rnn-bfloat16": Row("stack_rnn", "bfloat16"),
     "tape_rnn": Row("tape_rnn"),

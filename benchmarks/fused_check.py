@@ -1,6 +1,6 @@
 """Compares the kernels of the loop over time with a plain loop in double precision. Needs an H100 or H200.
 
-    python benchmarks/fused_check.py [KIND ...]          rnn tanh_rnn lstm stack_rnn; by default all
+    python benchmarks/fused_check.py [KIND ...]          rnn tanh_rnn lstm gru stack_rnn; by default all
     python benchmarks/fused_check.py --time [KIND ...]
     compute-sanitizer python benchmarks/fused_check.py --sanitize [KIND ...]
 
@@ -29,7 +29,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 from humboldt.models.loop.fused import kernels
 
-KINDS = ("rnn", "tanh_rnn", "lstm", "stack_rnn")
+KINDS = ("rnn", "tanh_rnn", "lstm", "gru", "stack_rnn")
 CHECKED = 3  # members that are also computed in double precision
 
 
@@ -73,9 +73,11 @@ def drawn(kind: str, case: Case, seed: int = 0) -> dict[str, np.ndarray]:
     def normal(*shape: int, fan: float) -> np.ndarray:
         return (rng.standard_normal((case.members, *shape)).clip(-2, 2) / fan**0.5).astype(np.float32)
 
-    h, drive = case.hidden, case.hidden * (4 if kind == "lstm" else 1)
+    h, drive = case.hidden, case.hidden * (4 if kind in kernels.GATED else 1)
     inputs = 11 if kind == "stack_rnn" else 3
     found = {"recurrent": normal(h, drive, fan=h), "table": normal(case.symbols, drive, fan=inputs)}
+    if kind == "gru":  # the fourth part of the drive comes from the input alone
+        found["recurrent"][..., 3 * h :] = 0
     if kind == "stack_rnn":
         found |= {"reading": normal(case.cell, drive, fan=inputs), "value": normal(h, case.cell, fan=h)}
         found |= {
@@ -87,9 +89,9 @@ def drawn(kind: str, case: Case, seed: int = 0) -> dict[str, np.ndarray]:
 
 
 def large(kind: str, case: Case) -> dict[str, np.ndarray]:
-    """Weights with which the states of an RNN count up to hundreds, and those of an LSTM saturate."""
+    """Weights with which the states of an RNN count up to hundreds, and the gates of an LSTM or GRU saturate."""
     found = drawn(kind, case)
-    if kind == "lstm":
+    if kind in kernels.GATED:
         return found | {"recurrent": 3 * found["recurrent"], "table": 3 * found["table"]}
     found["recurrent"] = (0.99 * np.eye(case.hidden) + 0.01 * found["recurrent"]).astype(np.float32)
     found["table"] = np.abs(found["table"]) * 8
@@ -125,6 +127,10 @@ def plain(kind: str, p: dict[str, Any], symbols: Any) -> Any:
             i, g, f, o = jnp.split(drive, 4, 1)
             extra = jax.nn.sigmoid(f) * extra + jax.nn.sigmoid(i) * jnp.tanh(g)
             h = jax.nn.sigmoid(o) * jnp.tanh(extra)
+        elif name == "gru":
+            r, z, heard, new = jnp.split(drive, 4, 1)
+            z, new = jax.nn.sigmoid(z), jnp.tanh(new + jax.nn.sigmoid(r) * heard)
+            h = (1 - z) * new + z * h
         elif name == "rnn":
             h = jnp.tanh(drive) if activation == "tanh" else jax.nn.relu(drive)
         else:

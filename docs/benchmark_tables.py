@@ -88,7 +88,7 @@ def family_speeds() -> str:
 
 def fused() -> str:
     """Returns how fast ensembles are trained with the loop over time as a kernel, as a scan and by PyTorch."""
-    titles = {"rnn": "RNN", "lstm": "LSTM", "stack_rnn": "Stack-RNN", "tape_rnn": "Tape-RNN"}
+    titles = {"rnn": "RNN", "lstm": "LSTM", "family/gru": "GRU", "stack_rnn": "Stack-RNN", "tape_rnn": "Tape-RNN"}
     theirs = {(one["model"], one["precision"]): one for one in records("torch_recurrent-h200")}
     measured, rows = records("ensemble_speed-h200-fused"), []
     for one in measured:

@@ -38,7 +38,7 @@ class Emulator:
         for buffer, start, data in zip(buffers, starts, inputs, strict=False):
             buffer[start : start + len(data)] = np.frombuffer(data, np.uint8)
         addresses = [buffer.ctypes.data + start for buffer, start in zip(buffers, starts, strict=True)]
-        cluster = int(name.split("_")[2]) // 64 if name.startswith("lstm") else 1
+        cluster = int(name.split("_")[2]) // 64 if entry.startswith("gated") else 1
         pointers = (ctypes.c_void_p * len(addresses))(*addresses)
         wrong = self._launcher(name, entry)(pointers, blocks, threads, cluster, shared_memory, self.seed)
         assert wrong == 0, f"{wrong} bytes beyond shared memory"
@@ -57,7 +57,7 @@ class Emulator:
         if name not in self._launchers:
             assert COMPILER is not None
             source, macros = build.variants()[name]
-            number = ["-DHALF"] if source == "lstm" else []
+            number = ["-DHALF"] if source == "gated" else []
             defines = [*(f"-D{macro}" for macro in macros), *number, f"-DENTRY={entry}", f'-DSOURCE="{source}.cu"']
             places = [f"-I{EMULATOR}", f"-I{build.FOLDER}", str(EMULATOR / "launch.cpp"), "-o", str(self.folder / name)]
             options = ["-std=c++20", "-O1", "-w", "-fno-strict-aliasing", "-shared", "-fPIC"]

@@ -12,7 +12,7 @@ from humboldt.models.loop.fused import batching, choice, kernels, self_test
 
 def _one(kind: str, activation: str, weights: dict[str, Any], drives: Any, taps: Any) -> tuple[Any, Any]:
     """One example of one member: outputs and readings. `taps` are added to what the layers on the hidden state give."""
-    hidden_size, has_stack, is_lstm = weights["recurrent"].shape[0], "stack" in kind, "lstm" in kind
+    hidden_size, has_stack = weights["recurrent"].shape[0], "stack" in kind
     num_steps = len(drives)
 
     def step(state: Any, inputs: Any) -> Any:
@@ -22,10 +22,14 @@ def _one(kind: str, activation: str, weights: dict[str, Any], drives: Any, taps:
         read = stack[0]
         if has_stack:
             drive = drive + read @ weights["reading"]
-        if is_lstm:
+        if "lstm" in kind:
             i, g, f, o = jnp.split(drive, 4)
             memory = jax.nn.sigmoid(f) * memory + jax.nn.sigmoid(i) * jnp.tanh(g)
             hidden = jax.nn.sigmoid(o) * jnp.tanh(memory)
+        elif kind == "gru":
+            reset, keep, heard, new = jnp.split(drive, 4)
+            reset, keep = jax.nn.sigmoid(reset), jax.nn.sigmoid(keep)
+            hidden = (1 - keep) * jnp.tanh(new + reset * heard) + keep * hidden
         else:
             hidden = (jax.nn.relu if activation == "relu" else jnp.tanh)(drive)
         if has_stack:

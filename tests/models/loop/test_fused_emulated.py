@@ -28,12 +28,14 @@ class Case(NamedTuple):
 def drawn(case: Case) -> tuple[dict[str, Any], Any, Any, Any]:
     """Weights, table, symbols and gradients of the outputs."""
     rng = np.random.default_rng(0)
-    members, hidden, drive = case.members, case.hidden, case.hidden * (4 if case.kind == "lstm" else 1)
+    members, hidden, drive = case.members, case.hidden, case.hidden * (4 if case.kind in kernels.GATED else 1)
 
     def normal(*shape: int, fan: float) -> Any:
         return jnp.asarray(rng.standard_normal((members, *shape)) / fan**0.5, jnp.float32)
 
     weights = {"recurrent": normal(hidden, drive, fan=2 * hidden)}
+    if case.kind == "gru":
+        weights["recurrent"] = weights["recurrent"].at[..., 3 * hidden :].set(0)
     if case.kind == "stack_rnn":
         weights |= {
             "reading": normal(case.cell, drive, fan=3 * case.cell),
@@ -63,7 +65,7 @@ def compare(case: Case) -> None:
         gradients = jax.tree.map(lambda d, by=by_scale: jnp.asarray(d, jnp.float32) * by, (d_drive, d_taps))
         results.append({"outputs": outputs, "notes": notes, "gradients": gradients})
     ours, theirs = results
-    close(ours["outputs"], theirs["outputs"], 1e-3 if case.kind == "lstm" else 5e-5)
+    close(ours["outputs"], theirs["outputs"], 1e-3 if case.kind in kernels.GATED else 5e-5)
     close(ours["notes"], theirs["notes"], 4e-3)
     close(ours["gradients"], theirs["gradients"], 8e-3)
     evaluated = kernels.forward(case.kind, weights, table, symbols, activation=case.activation, keeps=False)
@@ -80,8 +82,9 @@ def close(ours: Any, theirs: Any, tolerance: float) -> None:
         assert (distances <= tolerance * norms).all(), (distances / norms).max()
 
 
-def test_the_smallest_kernel(emulator: Emulator):
-    compare(Case("rnn", hidden=50, members=2, batch=3, steps=3, own=True))
+@pytest.mark.parametrize("kind", ["rnn", "gru"])
+def test_the_smallest_kernels(kind: str, emulator: Emulator):
+    compare(Case(kind, hidden=50, members=2, batch=3, steps=3, own=True))
 
 
 CASES = (
@@ -94,6 +97,9 @@ CASES = (
     Case("lstm", hidden=256, members=1, batch=70, steps=3, symbols=8),
     Case("lstm", hidden=100, members=2, batch=3, steps=4, symbols=9, own=True),
     Case("lstm", hidden=64, members=2, batch=130, steps=2, symbols=32),
+    Case("gru", hidden=256, members=1, batch=70, steps=3, symbols=8),
+    Case("gru", hidden=100, members=2, batch=3, steps=4, symbols=9, own=True),
+    Case("gru", hidden=64, members=2, batch=130, steps=2, symbols=32),
 )
 
 
@@ -106,13 +112,14 @@ def test_kernels_agree_with_scans_in_any_order_of_threads(case: Case, seed: int,
 
 
 @pytest.mark.slow
-def test_a_member_that_is_not_a_number_harms_nobody(emulator: Emulator):
-    case = Case("lstm", hidden=64, members=3, batch=2, steps=3)
+@pytest.mark.parametrize("kind", kernels.GATED)
+def test_a_member_that_is_not_a_number_harms_nobody(kind: str, emulator: Emulator):
+    case = Case(kind, hidden=64, members=3, batch=2, steps=3)
     weights, table, symbols, d_outputs = drawn(case)
     broken = weights | {"recurrent": weights["recurrent"].at[1, 5, 7].set(jnp.nan)}
-    runs: list[Any] = [kernels.forward("lstm", w, table, symbols) for w in (weights, broken)]
+    runs: list[Any] = [kernels.forward(kind, w, table, symbols) for w in (weights, broken)]
     for run, w in zip(tuple(runs), (weights, broken), strict=True):
-        runs.append(kernels.backward("lstm", w, run.residuals, run.outputs, d_outputs))
+        runs.append(kernels.backward(kind, w, run.residuals, run.outputs, d_outputs))
     for healthy, sick in (runs[:2], runs[2:]):
         for a, b in zip(jax.tree.leaves(healthy), jax.tree.leaves(sick), strict=True):
             np.testing.assert_array_equal(np.asarray(a)[::2], np.asarray(b)[::2])

@@ -13,10 +13,11 @@ from fused_support import fresh_kernels as fresh_kernels
 from fused_support import kernel_scans as kernel_scans
 
 from humboldt.models.cells.base import Extent
+from humboldt.models.cells.gru import uniform_gru_cell
 from humboldt.models.cells.lstm import normal_lstm_cell, uniform_lstm_cell
 from humboldt.models.cells.rnn import RNNCell, normal_rnn_cell, uniform_rnn_cell
 from humboldt.models.cells.with_memory import normal_memory_cell
-from humboldt.models.loop.fused import self_test
+from humboldt.models.loop.fused import kernels, self_test
 from humboldt.models.loop.fused.batching import forward
 from humboldt.models.loop.fused.choice import loop_road, noted_loops, without_gradients
 from humboldt.models.loop.outputs import outputs_of
@@ -38,6 +39,7 @@ BUILD = {
     "rnn": lambda key, inputs, hidden: normal_rnn_cell(inputs, hidden, activation="relu", key=key),
     "lstm": lambda key, inputs, hidden: normal_lstm_cell(inputs, hidden, key=key),
     "two biases": lambda key, inputs, hidden: uniform_lstm_cell(inputs, hidden, keys=jax.random.split(key)),
+    "gru": lambda key, inputs, hidden: uniform_gru_cell(inputs, hidden, key=key),
     "tanh": lambda key, inputs, hidden: uniform_rnn_cell(inputs, hidden, key=key),
     "stack_rnn": stack_cell("rnn"),
     "stack_lstm": stack_cell("lstm"),
@@ -94,6 +96,7 @@ def assert_equal(ours: Any, theirs: Any) -> None:
     [
         ("rnn", (2, 16, 5, 7), False),
         ("lstm", (3, 8, 4, 6), True),
+        ("gru", (3, 8, 4, 6), False),
         ("stack_rnn", (2, 12, 3, 9), True),
         pytest.param("two biases", (3, 8, 1, 3), False, marks=pytest.mark.slow),
         pytest.param("tanh", (2, 8, 2, 4), False, marks=pytest.mark.slow),
@@ -123,7 +126,7 @@ def run_of(run: Any, name: str, sizes: tuple[int, ...], *, own: bool) -> Any:
 def faultless(name: str, sizes: tuple[int, ...]) -> dict[Any, str]:
     """What the self-test remembers of kernels that it trusts."""
     kind = KIND.get(name, name)
-    table = (16, True) if kind == "lstm" else None
+    table = (16, True) if kind in kernels.GATED else None
     return {(kind, sizes[1], "tanh" if name == "tanh" else "relu", 3 if "stack" in kind else 0, table): ""}
 
 
@@ -251,12 +254,18 @@ def test_the_self_test_passes_once_in_a_process(kernel_scans: Scans, recwarn: py
 
 
 @pytest.mark.parametrize(
-    ("name", "alphabets", "tests"), [("lstm", (3, 8, 9, 16, 17, 32), 3), ("rnn", (3, 32), 1), ("tanh", (3, 32), 1)]
+    ("name", "alphabets", "tests"),
+    [
+        ("lstm", (3, 8, 9, 16, 17, 32), 3),
+        ("gru", (3, 8, 9, 16, 17, 32), 3),
+        ("rnn", (3, 32), 1),
+        ("tanh", (3, 32), 1),
+    ],
 )
 def test_every_kernel_is_tested_before_its_first_use(
     name: str, alphabets: tuple[int, ...], tests: int, kernel_scans: Scans
 ):
-    """The LSTM reads alphabets of up to 8, 16 and 32 symbols in three ways, two of which are programs of their own."""
+    """Gated cells read up to 8, 16 and 32 symbols in three ways, two of which are programs of their own."""
     cell = BUILD[name](jax.random.key(0), 2, 8)
     for symbols in alphabets:
         assert notes_of(cell, vectors=jnp.ones((symbols, 2))) == [""]

@@ -16,6 +16,7 @@ from training_support import Parity
 
 from humboldt.models.loop.fused import choice, kernels
 from humboldt.models.loop.fused.launch import TARGET
+from humboldt.models.zoo.family.gru import GRU
 from humboldt.models.zoo.rnn import RNN
 from humboldt.models.zoo.stack_rnn import StackRNN
 from humboldt.storage.checkpoints import Checkpoints
@@ -25,7 +26,7 @@ from humboldt.training.ensemble import evaluate as evaluation
 from humboldt.training.ensemble import train as module
 
 ENGINE = engines.get("jax")
-MODELS = {"rnn": RNN(hidden_size=8), "stack_rnn": StackRNN(hidden_size=8, cell_size=3)}
+MODELS = {"rnn": RNN(hidden_size=8), "gru": GRU(hidden_size=8), "stack_rnn": StackRNN(hidden_size=8, cell_size=3)}
 
 
 class OfOneLength(Parity):
@@ -44,7 +45,9 @@ def as_on_a_gpu(kernel_scans: Scans, monkeypatch: pytest.MonkeyPatch) -> Scans:
     return kernel_scans
 
 
-@pytest.mark.parametrize("name", ["rnn", pytest.param("stack_rnn", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", ["rnn", *(pytest.param(name, marks=pytest.mark.slow) for name in ("gru", "stack_rnn"))]
+)
 def test_200_steps_by_both_roads_agree_and_all_members_are_in_one_call(name: str, as_on_a_gpu: Scans, tmp_path: Path):
     found = ENGINE.train(job(MODELS[name]), Checkpoints(tmp_path / "fused"), Recording())
     calls = {call[:3] for call in as_on_a_gpu.calls if call[2] == 3}

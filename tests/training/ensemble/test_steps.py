@@ -10,7 +10,7 @@ import pytest
 from jaxtyping import TypeCheckError
 
 from humboldt.training.base import Recipe, Schedule
-from humboldt.training.ensemble.steps import example_loss, learning_rate_factor, transformation
+from humboldt.training.ensemble.steps import example_loss, learning_rate_factor, likeliest, transformation
 
 GRADIENTS = np.random.default_rng(0).normal(size=(6, 5)).astype(np.float32)
 START = np.random.default_rng(1).normal(size=5).astype(np.float32)
@@ -108,3 +108,12 @@ def test_shapes_in_types_are_checked_when_tests_run():
     example_loss(logits, targets, jnp.ones(3, bool), "mean")
     with pytest.raises(TypeCheckError):
         example_loss(logits, targets, jnp.ones(4, bool), "mean")
+
+
+def test_the_likeliest_symbol_is_that_of_numpy_on_every_machine(monkeypatch: pytest.MonkeyPatch):
+    """Of equal logits the first counts."""
+    logits = np.random.default_rng(0).integers(-2, 3, (200, 4)).astype(np.float32)
+    logits[0], logits[1] = -np.inf, [0, np.inf, np.inf, 1]
+    for backend in ("cpu", "gpu"):
+        monkeypatch.setattr(jax, "default_backend", lambda backend=backend: backend)
+        np.testing.assert_array_equal(likeliest(jnp.asarray(logits)), logits.argmax(-1))

@@ -73,11 +73,14 @@ def test_an_ensemble_equals_its_members_alone_and_lengths_cause_no_compilation(
 def test_vmapped_members_equal_members_in_turn(
     together: TrainedEnsemble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
+    """So does the optimiser behind the branches of a step; a member that diverges stays as it was."""
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")  # what an accelerator would do: vmap, hoisted gradients
     monkeypatch.setattr(module, "keep_compiled_programs", lambda: None)
-    members = [*MEMBERS, MEMBERS[0]]  # another number of members is another program
+    members = [*MEMBERS, MemberRecipe(7, 1e38)]  # another number of members is another program
     at_once = train(tmp_path, members)
     monkeypatch.undo()
+    assert (at_once.diverged_at[:4] == -1).all() and 0 <= at_once.diverged_at[4] < STEPS
+    assert all(np.isfinite(leaf).all() for leaf in weights(at_once, 4))
     np.testing.assert_allclose(together.loss, at_once.loss[:4], rtol=1e-2)
     for i in range(4):
         assert_close(weights(together, i), weights(at_once, i), rtol=1e-2, atol=1e-4)

@@ -21,7 +21,8 @@ FOLDER = Path(__file__).parent / "cuda"
 OPTIONS = ("-O3", "-std=c++17", "--use_fast_math", "-arch=compute_90a")
 PTX_VERSION = "8.3"
 HIDDEN_SIZES = (64, 128, 256)
-COLUMNS = (16, 32)  # of one-hot symbols, in the LSTM
+COLUMNS = (16, 32)  # of one-hot symbols, in LSTM and GRU
+GATED = {"lstm": (), "gru": ("GRU",)}
 DIRECTIONS = {"forward": (), "backward": ("BACKWARD",)}
 
 
@@ -32,10 +33,11 @@ def variants() -> dict[str, tuple[str, tuple[str, ...]]]:
         macros = (f"HIDDEN={size}", *macros)
         variants[f"relu_{direction}_{size}"] = "rnn", macros
         variants[f"tanh_{direction}_{size}"] = "rnn", (*macros, "TANH")
-        for columns in COLUMNS if direction == "forward" else ():
-            variants[f"lstm_forward_{size}_{columns}"] = "lstm", (*macros, f"COLUMNS={columns}")
-    for size in HIDDEN_SIZES:
-        variants[f"lstm_backward_{size}"] = "lstm", (f"HIDDEN={size}", "BACKWARD")
+    for size, (cell, macros) in product(HIDDEN_SIZES, GATED.items()):
+        macros = (f"HIDDEN={size}", *macros)
+        for columns in COLUMNS:
+            variants[f"{cell}_forward_{size}_{columns}"] = "gated", (*macros, f"COLUMNS={columns}")
+        variants[f"{cell}_backward_{size}"] = "gated", (*macros, "BACKWARD")
     for direction, macros in DIRECTIONS.items():
         variants[f"stack_{direction}_256"] = "rnn", ("HIDDEN=256", "STACK", *macros)
     return variants
@@ -72,8 +74,8 @@ def _shortened(text: str) -> str:
 def products(source: str) -> str:
     """Writes the products of the tensor cores as functions: a first factor of 64 rows from registers or shared memory,
     and a second one of 32 to 256 columns from shared memory. The sums are in as many registers as half its columns."""
-    number = {"rnn": "bf16", "lstm": "f16"}[source]
-    shapes = {"rnn": (32,), "lstm": (64, 128, 256)}[source]
+    number = {"rnn": "bf16", "gated": "f16"}[source]
+    shapes = {"rnn": (32,), "gated": (64, 128, 256)}[source]
     return (
         "#pragma once\n" + "".join(_product(n, number, in_registers) for n in shapes for in_registers in (0, 1)) + SMALL
     )

@@ -1,4 +1,4 @@
-"""The loop over time on an H100 or H200, as one CUDA kernel forward and one backward: `cuda/rnn.cu` and `cuda/lstm.cu`.
+"""The loop over time on an H100 or H200, as one CUDA kernel forward and one backward: those in `cuda`.
 
 All arrays begin with axes of members and examples; weights and tables of symbols have only that of members. Here they
 are brought into the layouts that the kernels read.
@@ -22,7 +22,8 @@ MAX_SYMBOLS = 32
 CELL = 8  # numbers of a cell of a stack
 STACK_STEPS = 81  # what lies deeper than half of the steps is never read again, and 40 cells fit into registers
 MAX_STEPS = 2**15  # offsets inside a block have 32 bits
-RNN_ROWS, LSTM_ROWS = 32, 128  # examples of a block, and of a cluster
+RNN_ROWS, GATED_ROWS = 32, 128  # examples of a block, and of a cluster
+GATED = ("lstm", "gru")  # drives of four parts for each unit
 HEADROOM = 4  # gradients in float16 are at first smaller than 1 by that many binary digits, and may grow 2 ** 19 times
 
 
@@ -61,7 +62,7 @@ class Gradients(NamedTuple):
 
 def fits(kind: str, sizes: _Sizes) -> str | None:
     """Returns why the kernels cannot run a loop; `None` if they can."""
-    if kind not in ("rnn", "lstm", "stack_rnn"):
+    if kind not in ("rnn", "stack_rnn", *GATED):
         return f"there is no kernel for {kind}"
     limits = {
         "hidden units": (sizes.hidden, STACK_HIDDEN if kind == "stack_rnn" else HIDDEN_SIZES[-1]),
@@ -88,14 +89,15 @@ def forward(
 
     **Arguments:**
 
-    - `weights`: `recurrent` (member, hidden, drive) and, for a stack, `reading` (member, cell, drive), `value` (member,
-      hidden, cell), `action` (member, hidden, 3), and their biases `value_bias` and `action_bias`.
+    - `weights`: `recurrent` (member, hidden, drive; that of a GRU has four parts, see `Parts`) and, for a stack,
+      `reading` (member, cell, drive), `value` (member, hidden, cell), `action` (member, hidden, 3), and their biases
+      `value_bias` and `action_bias`.
     - `table`: what each symbol adds to the drive, biases and offsets included.
     - `symbols`: without axis of members, all members read the same.
     - `keeps`: whether a backward pass follows.
     - `activation`: of an RNN.
     """
-    run = _lstm_forward if kind == "lstm" else _rnn_forward
+    run = _gated_forward if kind in GATED else _rnn_forward
     size = weights["recurrent"].shape[1]
     outputs, notes, residuals = run(kind, weights, table, symbols, keeps, activation)
     notes = {name: note[..., :size] if name == "before" else note for name, note in notes.items()}
@@ -112,8 +114,8 @@ def backward(
     activation: Activation = "relu",
 ) -> Gradients:
     """Returns the gradients of the drives of all steps, given those of all outputs."""
-    if kind == "lstm":
-        return _lstm_backward(weights, residuals, d_outputs)
+    if kind in GATED:
+        return _gated_backward(kind, weights, residuals, d_outputs)
     return _rnn_backward(kind, weights, residuals, outputs, d_outputs, activation)
 
 
@@ -232,24 +234,24 @@ def _fragments(x: Array) -> Array:
     return x[:, row, column].reshape(len(x), *column.shape[:2], 8)
 
 
-# LSTM --------------------------------------------------------------------------------------------------------------
+# LSTM and GRU ------------------------------------------------------------------------------------------------------
 
 # The unit, of 64, of column 8 j + 2 a + e of a product.
 _UNIT = np.array([16 * a + 2 * j + e for j in range(8) for a in range(4) for e in range(2)])
 
 
-def lstm_table(symbols: int) -> tuple[int, bool]:
+def gated_table(symbols: int) -> tuple[int, bool]:
     """Returns the columns of an alphabet's table in the kernel, and whether low parts of its numbers have a place."""
     columns = 16 if symbols <= 8 else MAX_SYMBOLS
     return columns, symbols <= columns // 2
 
 
-def _lstm_forward(
+def _gated_forward(
     kind: str, weights: Mapping[str, Array], table: Array, symbols: Array, keeps: bool, activation: Activation
 ) -> Forward:
     del activation
     size = _padded_size(kind, weights)
-    blocks, (columns, has_low_parts) = size // 64, lstm_table(table.shape[1])
+    blocks, (columns, has_low_parts) = size // 64, gated_table(table.shape[1])
     members, (batch, steps) = len(table), symbols.shape[-2:]
     recurrent = _gates_padded(_rows_padded(weights["recurrent"], size), size)
     recurrent = recurrent.reshape(members, size, 4, blocks, 64)[..., _UNIT].transpose(0, 3, 2, 4, 1)
@@ -260,26 +262,30 @@ def _lstm_forward(
     entries = _last_padded(entries, columns).astype(jnp.float16)
     kept = (members, batch, steps) if keeps else (1, 1, 1)
     outputs, before, gates = launch(
-        read(f"lstm_forward_{size}_{columns}"),
-        "lstm_forward",
+        read(f"{kind}_forward_{size}_{columns}"),
+        "gated_forward",
         (
             _array((members, batch, steps, size), jnp.float32),
             _array((*kept, size), jnp.float16),
-            _array((*kept, blocks, 5, 64), jnp.float16),
+            _array((kept[0], kept[2], blocks, 5, 2, kept[1], 32), jnp.float16),
         ),
         _sizes(symbols, table, keeps),
         symbols,
         recurrent.astype(jnp.float16),
         entries,
-        blocks=members * blocks * -(-batch // LSTM_ROWS),
+        blocks=members * blocks * -(-batch // GATED_ROWS),
         threads=256,
         shared_memory=768 * size + 1024 * columns + 64,
     )
-    return Forward(outputs, {"before": before}, (gates,)) if keeps else Forward(outputs, {}, ())
+    if not keeps:
+        return Forward(outputs, {}, ())
+    return Forward(outputs, {"before": before}, (jnp.moveaxis(gates, 5, 1),))  # moved back later: no copy
 
 
-def _lstm_backward(weights: Mapping[str, Array], residuals: tuple[Array, ...], d_outputs: Array) -> Gradients:
-    size, hidden = _padded_size("lstm", weights), weights["recurrent"].shape[1]
+def _gated_backward(
+    kind: str, weights: Mapping[str, Array], residuals: tuple[Array, ...], d_outputs: Array
+) -> Gradients:
+    size, hidden = _padded_size(kind, weights), weights["recurrent"].shape[1]
     blocks = size // 64
     members, batch, steps, _ = d_outputs.shape
     recurrent = _gates_padded(_rows_padded(weights["recurrent"], size), size)
@@ -287,15 +293,15 @@ def _lstm_backward(weights: Mapping[str, Array], residuals: tuple[Array, ...], d
     recurrent = recurrent.transpose(0, 4, 1, 2, 3, 5).astype(jnp.float16)
     scale = _scale(d_outputs)
     (d_drive,) = launch(
-        read(f"lstm_backward_{size}"),
-        "lstm_backward",
+        read(f"{kind}_backward_{size}"),
+        "gated_backward",
         (_array((members, batch, steps, 4 * size), jnp.float16),),
         jnp.asarray(np.array([batch, steps, 0, 0, 1], np.int32)),
         recurrent,
         scale,
-        residuals[0],
+        jnp.moveaxis(residuals[0], 1, 5),
         _last_padded(d_outputs, size),
-        blocks=members * blocks * -(-batch // LSTM_ROWS),
+        blocks=members * blocks * -(-batch // GATED_ROWS),
         threads=256,
         shared_memory=512 * size + 2 * (blocks - 1) * 4 * 2048 + 64,
     )

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from humboldt.models.cells.base import AbstractCell
+from humboldt.models.cells.gru import GRUCell
 from humboldt.models.cells.lstm import LSTMCell
 from humboldt.models.cells.rnn import Activation, RNNCell
 from humboldt.models.cells.with_memory import MemoryCell
@@ -16,10 +17,11 @@ from humboldt.models.layers.linear import Linear
 from humboldt.models.loop.fused.recorded import recorded
 from humboldt.models.memories.stack import Stack
 
-Kind = Literal["rnn", "lstm", "stack_rnn", "stack_lstm"]
+Kind = Literal["rnn", "lstm", "gru", "stack_rnn", "stack_lstm"]
 KINDS: dict[tuple[type, bool], Kind] = {
     (RNNCell, False): "rnn",
     (LSTMCell, False): "lstm",
+    (GRUCell, False): "gru",
     (RNNCell, True): "stack_rnn",
     (LSTMCell, True): "stack_lstm",
 }
@@ -46,7 +48,7 @@ class Parts(NamedTuple):
     """A cell: its controller and, if it has a stack, the layer on the reading and the stack."""
 
     kind: Kind
-    controller: RNNCell | LSTMCell
+    controller: RNNCell | LSTMCell | GRUCell
     reading: Linear | None
     stack: Stack | None
 
@@ -62,16 +64,26 @@ class Parts(NamedTuple):
 
     def weights(self) -> dict[str, Array]:
         """Returns the arrays of the products that a kernel computes at every step."""
-        arrays = {"recurrent": self.controller.recurrent.weight}
+        arrays = {"recurrent": self._recurrent()}
         if self.reading is not None and self.stack is not None:
             arrays["reading"] = self.reading.weight
             for name, layer in (("value", self.stack.value), ("action", self.stack.action)):
                 arrays[name], arrays[f"{name}_bias"] = layer.weight, _bias(layer)
         return arrays
 
+    def _recurrent(self) -> Float[Array, "hidden drive"]:
+        """Returns the recurrent weights. The drive of a GRU has a fourth part: what the input adds to the new state,
+        behind the reset gate; it has no recurrent weights."""
+        weight = self.controller.recurrent.weight
+        return jnp.pad(weight, ((0, 0), (0, len(weight)))) if isinstance(self.controller, GRUCell) else weight
+
     def table(self, vectors: Float[Array, "symbol in"]) -> Float[Array, "symbol drive"]:
         """Returns what each symbol adds to the drive, with all biases and the offset of the forget gate."""
-        table = jax.vmap(self.controller.project)(vectors) + _bias(self.controller.recurrent)[None]
+        table, bias = jax.vmap(self.controller.project)(vectors), _bias(self.controller.recurrent)[None]
+        if isinstance(self.controller, GRUCell):
+            gates, new = jnp.split(table, (2 * self.controller.hidden_size,), 1)
+            return jnp.concatenate([jnp.pad(gates, ((0, 0), (0, new.shape[1]))) + bias, new], 1)
+        table = table + bias
         if self.reading is not None:
             table = table + _bias(self.reading)[None]
         if isinstance(self.controller, LSTMCell):
@@ -102,7 +114,7 @@ class Parts(NamedTuple):
         if self.reading is not None:
             small.append(self.reading.weight)
             small_inputs.append(notes["read"])
-        drives, scale = _sum(of([self.controller.recurrent.weight], [before]), of(small, small_inputs))
+        drives, scale = _sum(of([self._recurrent()], [before]), of(small, small_inputs))
         if self.stack is None:
             return drives, {}, scale
         # Their gradients come with the step that reads what they did, the next one.

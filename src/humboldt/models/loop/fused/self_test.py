@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array
 
 from humboldt.models.cells.base import AbstractCell, Extent
-from humboldt.models.loop.fused.kernels import lstm_table
+from humboldt.models.loop.fused.kernels import GATED, gated_table
 from humboldt.models.loop.fused.parts import Parts, Sizes
 from humboldt.models.loop.fused.run import run_fused
 from humboldt.models.loop.unroll import unroll_symbols
@@ -27,7 +27,7 @@ def fault_of(cell: AbstractCell, parts: Parts, sizes: Sizes) -> str:
 
     At first use, one small loop is run both ways. If the results differ, or the kernels fail, a warning says so.
     """
-    table = lstm_table(sizes.symbols) if parts.kind == "lstm" else None
+    table = gated_table(sizes.symbols) if parts.kind in GATED else None
     key = parts.kind, sizes.hidden, sizes.activation, sizes.cell_size, table
     if key not in _faults:
         shapes = jax.tree.map(lambda x: np.empty(x.shape, x.dtype) if eqx.is_array(x) else x, cell)

@@ -235,6 +235,27 @@ rnn_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols,
       acc[4 * j] = x[0]; acc[4 * j + 1] = y[0]; acc[4 * j + 2] = x[8]; acc[4 * j + 3] = y[8];
     }
   };
+  auto write = [&](int t) {  // what step t has left in a pair of tiles
+    const char* tile = smem + ((t + 1) & 1) * TILE;
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+      const int i = p.tid + k * THREADS, n = i / (H / 4), c = i % (H / 4);
+      const char* at = tile + piece(n, c >> 1, ROWS) + (c & 1) * 8;
+      const uint2 high = *(const uint2*)at, low = *(const uint2*)(at + PART);
+      const float2 x = unpack(high.x), y = unpack(high.y), dx = unpack(low.x), dy = unpack(low.y);
+      if (n < p.rows) *(float4*)(outputs + ((uint32_t)n * T + t) * H + 4 * c) = make_float4(x.x + dx.x, x.y + dx.y, y.x + dy.x, y.y + dy.y);
+#ifndef TANH
+      if (keeps) {  // 16 lanes have the 64 units of a panel: bit (unit & 63) >> 2 of word [unit >> 6][unit & 3]
+        const uint32_t b0 = __ballot_sync(~0u, x.x > 0.f), b1 = __ballot_sync(~0u, x.y > 0.f);
+        const uint32_t b2 = __ballot_sync(~0u, y.x > 0.f), b3 = __ballot_sync(~0u, y.y > 0.f);
+        const uint32_t part = p.lane & 3, bits = part == 0 ? b0 : part == 1 ? b1 : part == 2 ? b2 : b3;
+        if ((p.lane & 15) < 4 && n < p.rows)
+          masks[((uint32_t)n * T + t) * (H / 16) + (c >> 4) * 4 + part] = (unsigned short)(bits >> (p.lane & 16));
+      }
+#endif
+    }
+    if (keeps && t + 1 < T) write_notes(p, tile, before, T, t + 1, 1.f);
+  };
   start(0);
   for (int t = 0; t < T; t++) {
     const int next = symbol(t + 2);
@@ -243,8 +264,10 @@ rnn_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols,
       product_fence();
       recurrent(acc, W, base + LOW, p.group, base + (t & 1) * TILE, 1);
       product_commit();
+      // Meanwhile: outputs go to global memory.
+      write(t - 1);
 #ifdef STACK
-      // Meanwhile: what step t - 1 does to the stack.
+      // And what step t - 1 does to the stack.
       heads(p, (const uint4*)(smem + HEADS), (const uint4*)(smem + HEADS) + 512, base + (t & 1) * TILE, sums);
       __syncthreads();
       float l0 = total(sums, 8, ex) + biases[8], l1 = total(sums, 9, ex) + biases[9], l2 = total(sums, 10, ex) + biases[10];
@@ -300,25 +323,8 @@ rnn_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols,
     if (p.tid < ROWS) ring[((t + 2) & 3) * 32 + p.tid] = next;
     async_fence();
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < 4; k++) {
-      const int i = p.tid + k * THREADS, n = i / (H / 4), c = i % (H / 4);
-      const char* at = tile + piece(n, c >> 1, ROWS) + (c & 1) * 8;
-      const uint2 high = *(const uint2*)at, low = *(const uint2*)(at + PART);
-      const float2 x = unpack(high.x), y = unpack(high.y), dx = unpack(low.x), dy = unpack(low.y);
-      if (n < p.rows) *(float4*)(outputs + ((uint32_t)n * T + t) * H + 4 * c) = make_float4(x.x + dx.x, x.y + dx.y, y.x + dy.x, y.y + dy.y);
-#ifndef TANH
-      if (keeps) {  // 16 lanes have the 64 units of a panel: bit (unit & 63) >> 2 of word [unit >> 6][unit & 3]
-        const uint32_t b0 = __ballot_sync(~0u, x.x > 0.f), b1 = __ballot_sync(~0u, x.y > 0.f);
-        const uint32_t b2 = __ballot_sync(~0u, y.x > 0.f), b3 = __ballot_sync(~0u, y.y > 0.f);
-        const uint32_t part = p.lane & 3, bits = part == 0 ? b0 : part == 1 ? b1 : part == 2 ? b2 : b3;
-        if ((p.lane & 15) < 4 && n < p.rows)
-          masks[((uint32_t)n * T + t) * (H / 16) + (c >> 4) * 4 + part] = (unsigned short)(bits >> (p.lane & 16));
-      }
-#endif
-    }
-    if (keeps && t + 1 < T) write_notes(p, tile, before, T, t + 1, 1.f);
   }
+  write(T - 1);
 }
 
 #else  // BACKWARD
@@ -374,6 +380,15 @@ rnn_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weights
         to[4 * j + e] = there ? x[0] : 0.f; to[4 * j + 2 + e] = there ? x[8] : 0.f;
       }
   };
+#ifndef TANH
+  auto load_masks = [&](uint32_t (&to)[8], int t) {
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+      const int row = 8 * (i >> 1) + (i & 1);
+      to[i] = row + 2 * p.pair < p.rows ? masks[((uint32_t)row * T + t) * (H / 16)] : 0;
+    }
+  };
+#endif
 #ifdef STACK
   uint32_t act[4], acl[4];
   fragments(p, actions + (size_t)p.member * H * 16, 16, act);
@@ -400,20 +415,24 @@ rnn_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weights
   for (int i = 0; i < 16; i++) acc[i] = 0.f;
   for (int n = 0; n < T; n++) {
     const int t = T - 1 - n;
-#ifndef TANH
+    float d[16];
+#ifdef TANH
+    float h[16];
+#else
     uint32_t words[8];
-#pragma unroll
-    for (int i = 0; i < 8; i++) {
-      const int row = 8 * (i >> 1) + (i & 1);
-      words[i] = row + 2 * p.pair < p.rows ? masks[((uint32_t)row * T + t) * (H / 16)] : 0;
-    }
 #endif
+    auto load_step = [&]() {  // while the products of the step run
+      load(d, d_outputs, t);
+#ifdef TANH
+      load(h, outputs, t);
+#elif !defined(STACK)
+      load_masks(words, t);
+#endif
+    };
 #ifdef STACK
+    load_masks(words, t);
     if (t > 0 && p.tid < 8 * p.rows)  // what the next step needs, on its way to the L2 cache
       prefetch(d_outputs + ((p.tid >> 3) * T + t - 1) * H + (p.tid & 7) * 32 - (2 * p.pair * T * H + p.unit));
-#else
-    float d[16];
-    load(d, d_outputs, t);
 #endif
     if (n > 0) {
 #ifdef STACK
@@ -426,8 +445,10 @@ rnn_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weights
       product_fence();
       recurrent(acc, W, base + LOW, p.group, base + (n & 1) * TILE, 0);
       product_commit();
+      // Meanwhile: the gradients of step t + 1 go to global memory.
+      write_notes(p, smem + (n & 1) * TILE, d_drive, T, t + 1, scale);
 #ifdef STACK
-      // Meanwhile: the gradient of what step t + 1 has read, and with it through what step t did to the stack.
+      // And the gradient of what step t + 1 has read, and with it through what step t did to the stack.
       heads(p, (const uint4*)(smem + HEADS), (const uint4*)(smem + HEADS) + 512, base + (n & 1) * TILE, sums);
       __syncthreads();
       if (!half) g[0] += total(sums, dim, ex);
@@ -470,16 +491,13 @@ rnn_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weights
       product(acc, acl[0], acl[1], acl[2], acl[3], plain(base + DY, 128, 256), 1);
       product_commit();
 #endif
+      load_step();
       product_wait();
       keep(acc);
+    } else {
+      load_step();
     }
-#ifdef STACK
-    float d[16];
-    load(d, d_outputs, t);
-#endif
 #ifdef TANH
-    float h[16];
-    load(h, outputs, t);
 #pragma unroll
     for (int i = 0; i < 16; i++) acc[i] = (acc[i] + d[i]) * (1.f - h[i] * h[i]);
 #else
@@ -494,7 +512,7 @@ rnn_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weights
     store_states(p, tile, acc);
     async_fence();
     __syncthreads();
-    write_notes(p, tile, d_drive, T, t, scale);
   }
+  write_notes(p, smem + (T & 1) * TILE, d_drive, T, 0, scale);
 }
 #endif

@@ -1,7 +1,10 @@
-// LSTM over all time steps: one cluster of H / 64 blocks per (member, 128 examples). A block has 64 units: its slice of the
-// recurrent weights (64 units x 4 gates) stays in shared memory. It has two warpgroups of 64 examples each, which never wait for
-// each other. Hidden states, and partial sums of their gradients, go through distributed shared memory; barriers tell when they
-// are there.
+// LSTM or GRU over all time steps: one cluster of H / 64 blocks per (member, 128 examples). A block has 64 units: its slice of
+// the recurrent weights (64 units x 4 gates) stays in shared memory. It has two warpgroups of 64 examples each, which never wait
+// for each other. Hidden states, and partial sums of their gradients, go through distributed shared memory; barriers tell when
+// they are there.
+//
+// The gates of a GRU are reset, keep, the hidden state's part of the new state, and the input's part of it, whose recurrent
+// weights are zero. Its memory is the hidden state.
 //
 // Factors are float16, sums and the memory float32. Gradients are multiplied by a power of two per member, `scale`, and
 // saturate where they grow more than 2 ** 19 times.
@@ -9,7 +12,8 @@
 // The 64 columns of a gate are permuted so that a thread has 16 neighbouring units of two examples: column 8 j + 2 pair + e of a
 // product is unit 16 pair + 2 j + e.
 //
-// Macros: HIDDEN (64, 128, 256), COLUMNS (16, 32: width of the one-hot symbols), BACKWARD (instead of forward).
+// Macros: HIDDEN (64, 128, 256), COLUMNS (16, 32: width of the one-hot symbols), BACKWARD (instead of forward), GRU (instead of
+// an LSTM).
 #include <cuda_fp16.h>
 #include <instructions.cuh>
 #include <products.cuh>
@@ -19,21 +23,61 @@ typedef __half num;
 constexpr int H = HIDDEN, BLOCKS = H / 64, PEERS = BLOCKS - 1, ROWS = 64, KEPT = 5;
 
 __device__ __forceinline__ uint32_t pack(float a, float b) { __half2 v = __floats2half2_rn(a, b); return *(uint32_t*)&v; }
+#ifdef GRU  // the hidden state's part of the new state has no bound
+#define pack_kept pack_saturated
+#else
+#define pack_kept pack
+#endif
 __device__ __forceinline__ float2 unpack(uint32_t v) { return __half22float2(*(__half2*)&v); }
 __device__ __forceinline__ float sigmoid_(float x) { return fmaf(fast_tanh(0.5f * x), 0.5f, 0.5f); }
 
+// One unit of one example: `advance` returns the new hidden state from the sums of the gates, and notes what `gradients` needs.
+// The latter gives the gradients of the sums; `d_memory` becomes that of the memory before.
+#ifdef GRU
+[[maybe_unused]] constexpr int PRODUCTS = 3;  // gates with recurrent weights, the first ones
+__device__ __forceinline__ float advance(const float (&sums)[4], float& memory, float (&kept)[KEPT]) {
+  const float r = sigmoid_(sums[0]), z = sigmoid_(sums[1]), heard = sums[2], n = fast_tanh(fmaf(r, heard, sums[3])), old = memory;
+  memory = fmaf(z, old - n, n);
+  kept[0] = r; kept[1] = z; kept[2] = heard; kept[3] = n; kept[4] = old;
+  return memory;
+}
+__device__ __forceinline__ void gradients(const float (&kept)[KEPT], float d_hidden, float& d_memory, float (&out)[4]) {
+  const float r = kept[0], z = kept[1], heard = kept[2], n = kept[3], old = kept[4], d = d_hidden + d_memory;
+  const float d_new = d * (1.f - z) * (1.f - n * n);
+  out[0] = d_new * heard * r * (1.f - r); out[1] = d * (old - n) * z * (1.f - z);
+  out[2] = d_new * r; out[3] = d_new;
+  d_memory = d * z;
+}
+#else
+[[maybe_unused]] constexpr int PRODUCTS = 4;
+__device__ __forceinline__ float advance(const float (&sums)[4], float& memory, float (&kept)[KEPT]) {
+  const float i = sigmoid_(sums[0]), g = fast_tanh(sums[1]), f = sigmoid_(sums[2]), o = sigmoid_(sums[3]), old = memory;
+  memory = fmaf(f, old, i * g);
+  kept[0] = i; kept[1] = g; kept[2] = f; kept[3] = o; kept[4] = old;
+  return o * fast_tanh(memory);
+}
+__device__ __forceinline__ void gradients(const float (&kept)[KEPT], float d_hidden, float& d_memory, float (&out)[4]) {
+  const float i = kept[0], g = kept[1], f = kept[2], o = kept[3], old = kept[4];
+  const float s = fast_tanh(fmaf(f, old, i * g));
+  const float d = fmaf(d_hidden * o, 1.f - s * s, d_memory);
+  out[0] = d * g * i * (1.f - i); out[1] = d * i * (1.f - g * g);
+  out[2] = d * old * f * (1.f - f); out[3] = d_hidden * s * o * (1.f - o);
+  d_memory = d * f;
+}
+#endif
+
 struct Place {
   int tid, group, lane, pair, member, row;  // `row`: of the warpgroup's 64 examples; also row + 8
-  int rows;                                 // how many examples the warpgroup has
+  int first, rows;                          // the warpgroup's first example of the member, and how many it has
   uint32_t rank;
-  size_t example;                           // the warpgroup's first
+  size_t example;                           // `first`, among those of all members
   __device__ __forceinline__ Place(const Sizes& sizes) {
     tid = threadIdx.x & 127; group = threadIdx.x >> 7; lane = tid & 31; pair = lane & 3;
     row = (tid >> 5) * 16 + (lane >> 2);
     rank = BLOCKS > 1 ? cluster_rank() : 0;
     const int cluster = blockIdx.x / BLOCKS, clusters = (sizes.batch + 2 * ROWS - 1) / (2 * ROWS);  // per member
     member = cluster / clusters;
-    const int first = (cluster % clusters) * 2 * ROWS + group * ROWS;
+    first = (cluster % clusters) * 2 * ROWS + group * ROWS;
     rows = min(ROWS, max(0, sizes.batch - first));
     example = (size_t)member * sizes.batch + first;
   }
@@ -48,10 +92,11 @@ constexpr int BARRIERS = TABLE + 256 * COLUMNS * 2;
 
 // symbols [m or 1][B][T]; weights [m][rank][gate column (permuted)][hidden unit]; table [m][rank][gate column][COLUMNS]: high and
 // low parts of up to COLUMNS / 2 symbols, or up to COLUMNS symbols in one part
-// outputs, before [m][B][T][H]; kept [m][B][T][rank][5][2][4][8]: gates and memory, by halves of a thread's 16 units
+// outputs, before [m][B][T][H]; kept [m][T][rank][5][2][B][4][8]: gates and memory, by halves of a thread's 16 units. Only the
+// kernels read it, so it lies as they go through it: all examples of a step side by side.
 extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(256, 1)
-lstm_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols, const uint4* __restrict__ weights,
-             const uint4* __restrict__ table, float* __restrict__ outputs, num* __restrict__ before, uint4* __restrict__ kept) {
+gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols, const uint4* __restrict__ weights,
+              const uint4* __restrict__ table, float* __restrict__ outputs, num* __restrict__ before, uint4* __restrict__ kept) {
   SHARED_MEMORY(smem);
   const Sizes sizes = *sizes_at;
   const Place p(sizes);
@@ -105,8 +150,9 @@ lstm_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols
     const uint32_t r = (p.rank + 1 + k) % BLOCKS;  // to which this block is number PEERS - 1 - k of the others
     peer_full[k] = at_rank(full + 8 * (PEERS - 1 - k), r); peer_empty[k] = at_rank(empty, r); peer_panel[k] = at_rank(own_at, r);
   }
-  uint4* keep_at = kept + ((p.example + p.row) * T * BLOCKS + p.rank) * (KEPT * 8) + p.pair;
-  const uint32_t keep_row = (uint32_t)8 * T * BLOCKS * (KEPT * 8);  // to row + 8
+  const uint32_t keep_piece = sizes.batch * 4;               // to the next half of a thread's units
+  const size_t keep_step = BLOCKS * KEPT * 2 * keep_piece;  // to the next step
+  uint4* keep_at = kept + (size_t)p.member * T * keep_step + p.rank * (KEPT * 2) * keep_piece + (p.first + p.row) * 4 + p.pair;
   const bool keeps0 = keeps && p.row < p.rows, keeps1 = keeps && p.row + 8 < p.rows;
   float acc[128], memory[32];
 #pragma unroll
@@ -144,26 +190,23 @@ lstm_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols
 #pragma unroll
         for (int e = 0; e < 2; e++) {
           const int x = j * 4 + r * 2 + e, y = r * 16 + j * 2 + e;
-          const float i = sigmoid_(acc[x]), g = fast_tanh(acc[32 + x]), f = sigmoid_(acc[64 + x]), o = sigmoid_(acc[96 + x]), old = memory[y];
-          memory[y] = fmaf(f, old, i * g);
-          hidden[e] = o * fast_tanh(memory[y]);
-          v[e][0] = i; v[e][1] = g; v[e][2] = f; v[e][3] = o; v[e][4] = old;
+          hidden[e] = advance({acc[x], acc[32 + x], acc[64 + x], acc[96 + x]}, memory[y], v[e]);
         }
 #pragma unroll
-        for (int k = 0; k < KEPT; k++) K[k][r * 8 + j] = pack(v[0][k], v[1][k]);
+        for (int k = 0; k < KEPT; k++) K[k][r * 8 + j] = pack_kept(v[0][k], v[1][k]);
         h[r * 8 + j] = pack(hidden[0], hidden[1]);
       }
     }
 #pragma unroll
     for (int r = 0; r < 2; r++)
       if (r ? keeps1 : keeps0) {
-        uint4* to = keep_at + (uint32_t)t * BLOCKS * (KEPT * 8) + r * keep_row;
+        uint4* to = keep_at + t * keep_step + r * 32;
 #pragma unroll
         for (int k = 0; k < KEPT; k++)
 #pragma unroll
           for (int half = 0; half < 2; half++) {
             const uint32_t* x = &K[k][r * 8 + half * 4];
-            to[k * 8 + half * 4] = make_uint4(x[0], x[1], x[2], x[3]);
+            to[(k * 2 + half) * keep_piece] = make_uint4(x[0], x[1], x[2], x[3]);
           }
       }
     if (PEERS > 0) barrier_wait(empty, t & 1);  // the others have read theirs, and so have got what was sent before
@@ -207,8 +250,8 @@ constexpr int BARRIERS = RECEIVED + 2 * PEERS * PARTS * 2048;
 // weights [m][rank][hidden unit, each block of 64 permuted][gate column (permuted)]; scale [m]
 // d_outputs [m][B][T][H]; d_drive [m][B][T][4 H], times scale
 extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(256, 1)
-lstm_backward(const Sizes* __restrict__ sizes_at, const uint4* __restrict__ weights, const float* __restrict__ scales,
-              const uint4* __restrict__ kept, const float* __restrict__ d_outputs, num* __restrict__ d_drive) {
+gated_backward(const Sizes* __restrict__ sizes_at, const uint4* __restrict__ weights, const float* __restrict__ scales,
+               const uint4* __restrict__ kept, const float* __restrict__ d_outputs, num* __restrict__ d_drive) {
   SHARED_MEMORY(smem);
   const Sizes sizes = *sizes_at;
   const Place p(sizes);
@@ -231,31 +274,34 @@ lstm_backward(const Sizes* __restrict__ sizes_at, const uint4* __restrict__ weig
     peer_received[k] = at_rank(shared(received) + k * PARTS * 2048 + p.tid * 16, r);
   }
   const bool there0 = p.row < p.rows, there1 = p.row + 8 < p.rows;
-  const uint4* keep_at = kept + ((p.example + p.row) * T * BLOCKS + p.rank) * (KEPT * 8) + p.pair;
+  const uint32_t keep_piece = sizes.batch * 4;
+  const size_t keep_step = BLOCKS * KEPT * 2 * keep_piece;
+  const uint4* group_kept = kept + (size_t)p.member * T * keep_step + p.rank * (KEPT * 2) * keep_piece + p.first * 4;
+  const uint4* keep_at = group_kept + p.row * 4 + p.pair;
   const float* d_outputs_at = d_outputs + (p.example + p.row) * T * H + p.rank * 64 + p.pair * 16;
   num* d_drive_at = d_drive + (p.example + p.row) * T * (4 * H) + p.rank * 64 + p.pair * 16;
-  const uint4* next_kept = kept + ((p.example + p.tid) * T * BLOCKS + p.rank) * (KEPT * 8);  // of the first 64 threads, a row each
-  const float* next_d_outputs = d_outputs + (p.example + p.tid) * T * H + p.rank * 64;
+  const uint4* next_kept = group_kept + p.tid * keep_piece;  // of the first ten threads, a piece each
+  const float* next_d_outputs = d_outputs + (p.example + p.tid) * T * H + p.rank * 64;  // of the first 64 threads, a row each
   float acc[H / 2], d_memory[32];
   uint32_t A[64];
 #pragma unroll
   for (int i = 0; i < 32; i++) { d_memory[i] = 0.f; acc[i] = 0.f; }
   for (int n = 0; n < T; n++) {
     const int t = T - 1 - n;
-    if (t > 0 && p.tid < p.rows) {  // what the next step needs, on its way to the L2 cache
-      prefetch(next_kept + (uint32_t)(t - 1) * BLOCKS * (KEPT * 8), KEPT * 128);
-      prefetch(next_d_outputs + (uint32_t)(t - 1) * H, 256);
+    if (t > 0) {  // what the next step needs, on its way to the L2 cache
+      if (p.tid < KEPT * 2 && p.rows > 0) prefetch(next_kept + (t - 1) * keep_step, p.rows * 64);
+      if (p.tid < p.rows) prefetch(next_d_outputs + (uint32_t)(t - 1) * H, 256);
     }
     uint4 k_[KEPT * 4], d_[8];
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-      const uint4* from = keep_at + ((uint32_t)(8 * r) * T + t) * BLOCKS * (KEPT * 8);
+      const uint4* from = keep_at + t * keep_step + r * 32;
       const uint4* d = (const uint4*)(d_outputs_at + ((uint32_t)(8 * r) * T + t) * H);
       const bool there = r ? there1 : there0;
 #pragma unroll
       for (int k = 0; k < KEPT; k++)
 #pragma unroll
-        for (int half = 0; half < 2; half++) k_[k * 4 + r * 2 + half] = there ? __ldcs(from + k * 8 + half * 4) : make_uint4(0, 0, 0, 0);
+        for (int half = 0; half < 2; half++) k_[k * 4 + r * 2 + half] = there ? __ldcs(from + (k * 2 + half) * keep_piece) : make_uint4(0, 0, 0, 0);
 #pragma unroll
       for (int i = 0; i < 4; i++) d_[r * 4 + i] = there ? __ldcs(d + i) : make_uint4(0, 0, 0, 0);
     }
@@ -282,20 +328,16 @@ lstm_backward(const Sizes* __restrict__ sizes_at, const uint4* __restrict__ weig
     for (int r = 0; r < 2; r++) {
 #pragma unroll
       for (int j = 0; j < 8; j++) {
-        const float2 i2 = KEPT_PAIR(0), g2 = KEPT_PAIR(1), f2 = KEPT_PAIR(2), o2 = KEPT_PAIR(3), c2 = KEPT_PAIR(4);
+        const float2 pairs[KEPT] = {KEPT_PAIR(0), KEPT_PAIR(1), KEPT_PAIR(2), KEPT_PAIR(3), KEPT_PAIR(4)};
         const uint4 four = d_[r * 4 + (j >> 1)];
         const float d2[2] = {__uint_as_float(j & 1 ? four.z : four.x), __uint_as_float(j & 1 ? four.w : four.y)};
         float out[2][4];
 #pragma unroll
         for (int e = 0; e < 2; e++) {
-          const float i = e ? i2.y : i2.x, g = e ? g2.y : g2.x, f = e ? f2.y : f2.x, o = e ? o2.y : o2.x, old = e ? c2.y : c2.x;
-          const float d_hidden = fmaf(d2[e], scale, acc[j * 4 + r * 2 + e]);
-          const float s = fast_tanh(fmaf(f, old, i * g));
-          float& d = d_memory[r * 16 + j * 2 + e];
-          d = fmaf(d_hidden * o, 1.f - s * s, d);
-          out[e][0] = d * g * i * (1.f - i); out[e][1] = d * i * (1.f - g * g);
-          out[e][2] = d * old * f * (1.f - f); out[e][3] = d_hidden * s * o * (1.f - o);
-          d *= f;
+          float v[KEPT];
+#pragma unroll
+          for (int k = 0; k < KEPT; k++) v[k] = e ? pairs[k].y : pairs[k].x;
+          gradients(v, fmaf(d2[e], scale, acc[j * 4 + r * 2 + e]), d_memory[r * 16 + j * 2 + e], out[e]);
         }
         // The fragment of k-step (gate, j / 2): registers [row][half].
 #pragma unroll
@@ -319,7 +361,7 @@ lstm_backward(const Sizes* __restrict__ sizes_at, const uint4* __restrict__ weig
     keep(A); keep(acc);
     product_fence();
 #pragma unroll
-    for (int k = 0; k < 16; k++)
+    for (int k = 0; k < 4 * PRODUCTS; k++)
       product(acc, A[k * 4], A[k * 4 + 1], A[k * 4 + 2], A[k * 4 + 3], swizzled(weights_at + (k >> 2) * H * 128 + (k & 3) * 32), k > 0);
     product_commit();
     store();
