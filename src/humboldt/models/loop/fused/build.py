@@ -43,9 +43,8 @@ def variants() -> dict[str, tuple[str, tuple[str, ...]]]:
 
 def digest(source: str, macros: tuple[str, ...]) -> str:
     """Returns the digest of everything that a text is made from, except for the compiler."""
-    text = "".join(
-        (FOLDER / name).read_text() for name in ("instructions.cuh", "layout.cuh", f"{source}.cu")
-    ) + products(source)
+    headers = ("instructions.cuh", "layout.cuh", *(["states.cuh"] if source == "rnn" else []))
+    text = "".join((FOLDER / name).read_text() for name in (*headers, f"{source}.cu")) + products(source)
     return hashlib.sha256("\n".join((text, *macros, *OPTIONS, PTX_VERSION)).encode()).hexdigest()[:16]
 
 
