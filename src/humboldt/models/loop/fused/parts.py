@@ -161,7 +161,8 @@ def _with_tape(cell: MemoryCell, tape: Tape) -> Parts | None:
     if type(controller) is not RNNCell or controller.activation != "relu" or not is_known(tape):
         return None
     layers = [controller.input, controller.recurrent, reading, tape.action, *tape.value]
-    return Parts("tape_rnn", controller, reading, None, tape) if all(type(layer) is Linear for layer in layers) else None
+    parts = Parts("tape_rnn", controller, reading, None, tape)
+    return parts if all(type(layer) is Linear for layer in layers) else None
 
 
 def _bias(layer: Linear) -> Float[Array, " out"]:

@@ -194,9 +194,10 @@ def _turns(places: Int[Array, "*member example 2"], half: int) -> Float[Array, "
     """
     ring, jump = places[..., :1, None], places[..., 1:, None]
     moves = jnp.concatenate([jnp.ones_like(jump), jump % ring], -1)  # of one cell, and a jump
-    turned = jnp.arange(half, dtype=jnp.int32)[:, None] * moves % ring  # of the ring's cells, of which all are a circle
+    frequency = jnp.arange(half, dtype=jnp.int32).reshape(*[1] * (places.ndim - 1), half, 1)
+    turned = frequency * moves % ring  # in cells of the ring, all of which are a full turn
     angles = (2 * np.pi) * (jnp.where(2 * turned > ring, turned - ring, turned) / ring).astype(jnp.float32)
-    sines = jnp.sin(angles).at[..., 0, :].set(1.0 - 2 * (moves % 2)[..., 0, :])
+    sines = jnp.sin(angles).at[..., 0, :].set((1 - 2 * (moves % 2))[..., 0, :].astype(jnp.float32))
     return jnp.stack([jnp.cos(angles), sines], -1).reshape(*places.shape[:-1], half, 4)
 
 
