@@ -231,20 +231,33 @@ tape_forward(const TapeSizes* __restrict__ sizes_at, const int* __restrict__ sym
         uint4* keep_at = kept + (((example + ex) * T + t - 1) * 2 + half) * places;
         const float4* turn_at = turns + (size_t)ex * places;
         const int count = rings[ex] >> 1;
-        const bool is_empty = t == 1;
-#pragma unroll 2
-        for (int k = p.lane; k < count; k += 32) {
-          float4 x = make_float4(0.f, 0.f, 0.f, 0.f), y = x;
-          if (!is_empty) { x = __ldcg(xs + k); y = __ldcg(ys + k); }
-          const Factors f = factors(m, turn_at[k], k == 0, writes);
-          if (keeps && !is_empty) __stcs(keep_at + k, make_uint4(pack(x.x, x.y), pack(x.z, x.w), pack(y.x, y.y), pack(y.z, y.w)));
-          const float4 nx = make_float4(fmaf(f.a, x.x, fmaf(-f.b, y.x, f.p * u[0])), fmaf(f.a, x.y, fmaf(-f.b, y.y, f.p * u[1])),
-                                        fmaf(f.a, x.z, fmaf(-f.b, y.z, f.p * u[2])), fmaf(f.a, x.w, fmaf(-f.b, y.w, f.p * u[3])));
-          const float4 ny = make_float4(fmaf(f.b, x.x, fmaf(f.c, y.x, f.q * u[0])), fmaf(f.b, x.y, fmaf(f.c, y.y, f.q * u[1])),
-                                        fmaf(f.b, x.z, fmaf(f.c, y.z, f.q * u[2])), fmaf(f.b, x.w, fmaf(f.c, y.w, f.q * u[3])));
-          __stcg(xs + k, nx); __stcg(ys + k, ny);
+        const bool is_empty = t == 1, keeps_tape = keeps && !is_empty;
+        constexpr int WIDE = 2;  // places of a lane that are on their way at the same time
+#pragma unroll 1
+        for (int first_place = p.lane; first_place < count; first_place += 32 * WIDE) {
+          float4 x[WIDE], y[WIDE], turn[WIDE];
 #pragma unroll
-          for (int d = 0; d < 4; d++) r[d] += k == 0 ? 0.5f * (number(nx, d) + number(ny, d)) : number(nx, d);
+          for (int j = 0; j < WIDE; j++) {
+            const int k = first_place + 32 * j;
+            const bool there = k < count && !is_empty;
+            x[j] = there ? __ldcg(xs + k) : make_float4(0.f, 0.f, 0.f, 0.f);
+            y[j] = there ? __ldcg(ys + k) : make_float4(0.f, 0.f, 0.f, 0.f);
+            turn[j] = turn_at[min(k, count - 1)];
+          }
+#pragma unroll
+          for (int j = 0; j < WIDE; j++) {
+            const int k = first_place + 32 * j;
+            if (k >= count) break;
+            if (keeps_tape) __stcs(keep_at + k, make_uint4(pack(x[j].x, x[j].y), pack(x[j].z, x[j].w), pack(y[j].x, y[j].y), pack(y[j].z, y[j].w)));
+            const Factors f = factors(m, turn[j], k == 0, writes);
+            const float4 nx = make_float4(fmaf(f.a, x[j].x, fmaf(-f.b, y[j].x, f.p * u[0])), fmaf(f.a, x[j].y, fmaf(-f.b, y[j].y, f.p * u[1])),
+                                          fmaf(f.a, x[j].z, fmaf(-f.b, y[j].z, f.p * u[2])), fmaf(f.a, x[j].w, fmaf(-f.b, y[j].w, f.p * u[3])));
+            const float4 ny = make_float4(fmaf(f.b, x[j].x, fmaf(f.c, y[j].x, f.q * u[0])), fmaf(f.b, x[j].y, fmaf(f.c, y[j].y, f.q * u[1])),
+                                          fmaf(f.b, x[j].z, fmaf(f.c, y[j].z, f.q * u[2])), fmaf(f.b, x[j].w, fmaf(f.c, y[j].w, f.q * u[3])));
+            __stcg(xs + k, nx); __stcg(ys + k, ny);
+#pragma unroll
+            for (int d = 0; d < 4; d++) r[d] += k == 0 ? 0.5f * (number(nx, d) + number(ny, d)) : number(nx, d);
+          }
         }
         const float mean = __fdividef(1.f, (float)count);
 #pragma unroll
@@ -404,6 +417,7 @@ tape_backward(const TapeSizes* __restrict__ sizes_at, const int* __restrict__ ri
         __syncwarp();
         if (p.lane == 0) *(float4*)(d_written + ex * 8 + 4 * half) = make_float4(d_u[0], d_u[1], d_u[2], d_u[3]);
         if (half == 1) {
+          if (p.lane == 0 && t > 1) prefetch(kept + ((example + ex) * T + t - 1) * 2 * places, 32 * places);  // for the next step
           const float stay = sum_of_warp(d_stay), moves = sum_of_warp(d_moves), turned = sum_of_warp(d_turns);
           const float jumps = sum_of_warp(d_jumps), jumped = sum_of_warp(d_jump_turns);
           const Actions d{stay, moves + turned, moves - turned, jumps + jumped, jumps - jumped};
