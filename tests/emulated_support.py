@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from humboldt.models.loop.fused import build, kernels
+from humboldt.models.loop.fused import build, kernels, tape
 
 EMULATOR = Path(__file__).parent / "emulator"
 COMPILER = shutil.which("g++") or shutil.which("clang++")
@@ -72,6 +72,7 @@ def emulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Emulator:
     if COMPILER is None:
         pytest.skip("there is no compiler of C++")
     found = Emulator(tmp_path)
-    monkeypatch.setattr(kernels, "launch", found.launch)
-    monkeypatch.setattr(kernels, "read", lambda name: name)
+    for module in (kernels, tape):
+        monkeypatch.setattr(module, "launch", found.launch)
+        monkeypatch.setattr(module, "read", lambda name: name)
     return found

@@ -23,7 +23,7 @@ using std::max;
 using std::min;
 struct Index { unsigned x; };
 struct float2 { float x, y; };
-struct float4 { float x, y, z, w; };
+struct alignas(16) float4 { float x, y, z, w; };
 struct int2 { int x, y; };
 struct uint2 { uint32_t x, y; };
 struct alignas(16) uint4 { uint32_t x, y, z, w; };
@@ -32,6 +32,8 @@ inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z,
 inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w) { return {x, y, z, w}; }
 template <class T> void __stcs(T* p, T v) { *p = v; }
 template <class T> T __ldcs(const T* p) { return *p; }
+template <class T> void __stcg(T* p, T v) { *p = v; }
+template <class T> T __ldcg(const T* p) { return *p; }
 inline float __expf(float x) { return expf(x); }
 inline float __fdividef(float a, float b) { return a / b; }
 inline uint32_t __float_as_uint(float x) { return std::bit_cast<uint32_t>(x); }
@@ -98,6 +100,7 @@ template <class T> const T* exchange(int id, int number, int place, T mine) {
 template <class T> const T* in_warp(T mine) { return exchange(100 + (current->thread >> 5), 32, lane_of(), mine); }
 template <class T> const T* in_group(T mine) { return exchange(200 + (current->thread >> 7), 128, current->thread & 127, mine); }
 inline float __shfl_xor_sync(uint32_t, float x, int mask) { return in_warp(x)[lane_of() ^ mask]; }
+inline void __syncwarp() { in_warp(0); }
 inline uint32_t __ballot_sync(uint32_t, bool x) {
   const bool* all = in_warp(x);
   uint32_t bits = 0;

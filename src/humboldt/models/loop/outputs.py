@@ -18,4 +18,4 @@ def outputs_of(
     """
     if why_scan(cell, vectors, len(symbols)):
         return unroll_symbols(cell, cell.init_state(extent), vectors, symbols)[1]
-    return run_fused(cell, vectors, symbols, keeps=needs_gradients())
+    return run_fused(cell, extent, vectors, symbols, keeps=needs_gradients())

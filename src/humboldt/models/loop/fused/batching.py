@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 from jaxtyping import Array, PyTree
 
-from humboldt.models.loop.fused import kernels
+from humboldt.models.loop.fused import kernels, tape
 from humboldt.models.loop.fused.parts import Kernel
 
 MEMBERS, EXAMPLES = 0, 1  # the first two axes of every array but weights, which have members only
@@ -24,18 +24,15 @@ MEMBERS, EXAMPLES = 0, 1  # the first two axes of every array but weights, which
 def forward(kernel: Kernel, *, keeps: bool) -> Callable[..., Any]:
     """Returns `(weights, table, symbols) -> (outputs, notes, residuals)`, all with axes of members and examples; that
     of members has length 1 for symbols that they share. `keeps`: whether gradients are wanted, which need residuals.
+    Behind the symbols of a string are the numbers of `start_of`, where there is a tape.
     """
 
     @custom_vmap
     def call(weights: PyTree, table: Array, symbols: Array) -> Any:
-        return kernels.forward(
-            kernel.kind,
-            weights,
-            table,
-            symbols[0] if len(symbols) == 1 else symbols,
-            activation=kernel.activation,
-            keeps=keeps,
-        )
+        symbols = symbols[0] if len(symbols) == 1 else symbols
+        if kernel.tape is not None:
+            return tape.forward(kernel.tape, weights, table, symbols, keeps=keeps)
+        return kernels.forward(kernel.kind, weights, table, symbols, activation=kernel.activation, keeps=keeps)
 
     @call.def_vmap
     def rule(size: int, batched: list[Any], weights: PyTree, table: Array, symbols: Array) -> Any:
@@ -61,6 +58,8 @@ def backward(kernel: Kernel) -> Callable[..., Any]:
 
     @custom_vmap
     def call(weights: PyTree, residuals: PyTree, outputs: Array, d_outputs: Array) -> Any:
+        if kernel.tape is not None:
+            return tape.backward(kernel.tape, weights, residuals, d_outputs)
         return kernels.backward(kernel.kind, weights, residuals, outputs, d_outputs, activation=kernel.activation)
 
     @call.def_vmap

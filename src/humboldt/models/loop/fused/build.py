@@ -40,14 +40,14 @@ def variants() -> dict[str, tuple[str, tuple[str, ...]]]:
         variants[f"{cell}_backward_{size}"] = "gated", (*macros, "BACKWARD")
     for direction, macros in DIRECTIONS.items():
         variants[f"stack_{direction}_256"] = "rnn", ("HIDDEN=256", "STACK", *macros)
+        variants[f"tape_{direction}_256"] = "tape", ("HIDDEN=256", *macros)
     return variants
 
 
 def digest(source: str, macros: tuple[str, ...]) -> str:
     """Returns the digest of everything that a text is made from, except for the compiler."""
-    text = "".join(
-        (FOLDER / name).read_text() for name in ("instructions.cuh", "layout.cuh", f"{source}.cu")
-    ) + products(source)
+    headers = ("instructions.cuh", "layout.cuh", *(["states.cuh"] if source in ("rnn", "tape") else []))
+    text = "".join((FOLDER / name).read_text() for name in (*headers, f"{source}.cu")) + products(source)
     return hashlib.sha256("\n".join((text, *macros, *OPTIONS, PTX_VERSION)).encode()).hexdigest()[:16]
 
 
@@ -74,8 +74,8 @@ def _shortened(text: str) -> str:
 def products(source: str) -> str:
     """Writes the products of the tensor cores as functions: a first factor of 64 rows from registers or shared memory,
     and a second one of 32 to 256 columns from shared memory. The sums are in as many registers as half its columns."""
-    number = {"rnn": "bf16", "gated": "f16"}[source]
-    shapes = {"rnn": (32,), "gated": (64, 128, 256)}[source]
+    number = {"rnn": "bf16", "tape": "bf16", "gated": "f16"}[source]
+    shapes = {"rnn": (32,), "tape": (32,), "gated": (64, 128, 256)}[source]
     return (
         "#pragma once\n" + "".join(_product(n, number, in_registers) for n in shapes for in_registers in (0, 1)) + SMALL
     )

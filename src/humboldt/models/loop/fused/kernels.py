@@ -21,6 +21,7 @@ STACK_HIDDEN = 256
 MAX_SYMBOLS = 32
 CELL = 8  # numbers of a cell of a stack
 STACK_STEPS = 81  # what lies deeper than half of the steps is never read again, and 40 cells fit into registers
+TAPE_STEPS = 2**13  # the product of a jump and of a frequency has 32 bits
 MAX_STEPS = 2**15  # offsets inside a block have 32 bits
 RNN_ROWS, GATED_ROWS = 32, 128  # examples of a block, and of a cluster
 GATED = ("lstm", "gru")  # drives of four parts for each unit
@@ -62,13 +63,13 @@ class Gradients(NamedTuple):
 
 def fits(kind: str, sizes: _Sizes) -> str | None:
     """Returns why the kernels cannot run a loop; `None` if they can."""
-    if kind not in ("rnn", "stack_rnn", *GATED):
+    if kind not in ("rnn", "stack_rnn", "tape_rnn", *GATED):
         return f"there is no kernel for {kind}"
     limits = {
         "hidden units": (sizes.hidden, STACK_HIDDEN if kind == "stack_rnn" else HIDDEN_SIZES[-1]),
         "symbols": (sizes.symbols, MAX_SYMBOLS),
-        "time steps": (sizes.steps, STACK_STEPS if kind == "stack_rnn" else MAX_STEPS),
-        "numbers in a cell of the stack": (sizes.cell_size if kind == "stack_rnn" else 1, CELL),
+        "time steps": (sizes.steps, {"stack_rnn": STACK_STEPS, "tape_rnn": TAPE_STEPS}.get(kind, MAX_STEPS)),
+        f"numbers in a cell of the {kind[:-4]}": (sizes.cell_size if kind in ("stack_rnn", "tape_rnn") else 1, CELL),
     }
     for what, (size, most) in limits.items():
         if not 1 <= size <= most:

@@ -8,16 +8,18 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from humboldt.models.cells.base import AbstractCell
+from humboldt.models.cells.base import AbstractCell, Extent
 from humboldt.models.cells.gru import GRUCell
 from humboldt.models.cells.lstm import LSTMCell
 from humboldt.models.cells.rnn import Activation, RNNCell
 from humboldt.models.cells.with_memory import MemoryCell
 from humboldt.models.layers.linear import Linear
 from humboldt.models.loop.fused.recorded import recorded
+from humboldt.models.loop.fused.tape import TapeKernel, is_known, start_of, taps_of, weights_of
 from humboldt.models.memories.stack import Stack
+from humboldt.models.memories.tape import Tape
 
-Kind = Literal["rnn", "lstm", "gru", "stack_rnn", "stack_lstm"]
+Kind = Literal["rnn", "lstm", "gru", "stack_rnn", "stack_lstm", "tape_rnn"]
 KINDS: dict[tuple[type, bool], Kind] = {
     (RNNCell, False): "rnn",
     (LSTMCell, False): "lstm",
@@ -32,6 +34,7 @@ class Kernel(NamedTuple):
 
     kind: Kind
     activation: Activation = "relu"
+    tape: TapeKernel | None = None
 
 
 class Sizes(NamedTuple):
@@ -41,25 +44,34 @@ class Sizes(NamedTuple):
     steps: int
     symbols: int
     activation: str  # of an RNN
-    cell_size: int = 0  # of the stack
+    cell_size: int = 0  # of the memory
 
 
 class Parts(NamedTuple):
-    """A cell: its controller and, if it has a stack, the layer on the reading and the stack."""
+    """A cell: its controller and, if it has a memory, the layer on the reading and the memory."""
 
     kind: Kind
     controller: RNNCell | LSTMCell | GRUCell
     reading: Linear | None
     stack: Stack | None
+    tape: Tape | None = None
 
     @property
     def kernel(self) -> Kernel:
         """The kernel for this cell."""
         return Kernel(self.kind, self.controller.activation if isinstance(self.controller, RNNCell) else "relu")
 
+    def start(self, extent: Extent, symbols: Int[Array, " time"]) -> tuple[Kernel, Int[Array, " numbers"]]:
+        """Returns the kernel for a run, and the numbers of the string that it reads."""
+        symbols = symbols.astype(jnp.int32)
+        if self.tape is None:
+            return self.kernel, symbols
+        tape, numbers = start_of(self.tape, extent)
+        return self.kernel._replace(tape=tape), jnp.concatenate([symbols, numbers])
+
     def sizes(self, steps: int, symbols: int) -> Sizes:
         """Returns the sizes of a loop of `steps` steps over an alphabet of `symbols` symbols."""
-        cell_size = self.stack.cell_size if self.stack else 0
+        cell_size = next((memory.cell_size for memory in (self.stack, self.tape) if memory), 0)
         return Sizes(self.controller.hidden_size, steps, symbols, self.kernel.activation, cell_size)
 
     def weights(self) -> dict[str, Array]:
@@ -69,6 +81,8 @@ class Parts(NamedTuple):
             arrays["reading"] = self.reading.weight
             for name, layer in (("value", self.stack.value), ("action", self.stack.action)):
                 arrays[name], arrays[f"{name}_bias"] = layer.weight, _bias(layer)
+        if self.reading is not None and self.tape is not None:
+            arrays |= {"reading": self.reading.weight, **weights_of(self.tape, _bias)}
         return arrays
 
     def _recurrent(self) -> Float[Array, "hidden drive"]:
@@ -115,6 +129,10 @@ class Parts(NamedTuple):
             small.append(self.reading.weight)
             small_inputs.append(notes["read"])
         drives, scale = _sum(of([self._recurrent()], [before]), of(small, small_inputs))
+        if self.tape is not None:
+            always = (symbols[:, None] >= 0).astype(before.dtype) + zero.astype(before.dtype)
+            taps, scales = taps_of(self.weights(), notes, always, of)
+            return drives, taps, sum(scales, start=scale)
         if self.stack is None:
             return drives, {}, scale
         # Their gradients come with the step that reads what they did, the next one.
@@ -135,6 +153,8 @@ def parts_of(cell: AbstractCell) -> Parts | None:
     """Returns the parts of a cell, or `None` if it is not exactly one of those that the kernels know: a class derived
     from one of these may do anything."""
     controller, reading, stack = cell, None, None
+    if type(cell) is MemoryCell and isinstance(cell.memory, Tape):
+        return _with_tape(cell, cell.memory)
     if type(cell) is MemoryCell:
         controller, reading, stack = cell.controller, cell.reading, cell.memory
         if type(stack) is not Stack or stack.num_stacks != 1:
@@ -146,6 +166,15 @@ def parts_of(cell: AbstractCell) -> Parts | None:
     layers = [parts.controller.input, parts.controller.recurrent, reading]
     layers += [stack.value, stack.action] if isinstance(stack, Stack) else []
     return parts if all(type(layer) in (Linear, type(None)) for layer in layers) else None
+
+
+def _with_tape(cell: MemoryCell, tape: Tape) -> Parts | None:
+    controller, reading = cell.controller, cell.reading
+    if type(controller) is not RNNCell or controller.activation != "relu" or not is_known(tape):
+        return None
+    layers = [controller.input, controller.recurrent, reading, tape.action, *tape.value]
+    parts = Parts("tape_rnn", controller, reading, None, tape)
+    return parts if all(type(layer) is Linear for layer in layers) else None
 
 
 def _bias(layer: Linear) -> Float[Array, " out"]:

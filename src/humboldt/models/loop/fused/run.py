@@ -4,18 +4,22 @@ from functools import partial
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PyTree
 
-from humboldt.models.cells.base import AbstractCell
+from humboldt.models.cells.base import AbstractCell, Extent
 from humboldt.models.loop.fused.batching import backward, forward
 from humboldt.models.loop.fused.parts import Kernel, parts_of
 
 
 def run_fused(
-    cell: AbstractCell, vectors: Float[Array, "symbol in"], symbols: Int[Array, " time"], *, keeps: bool = True
+    cell: AbstractCell,
+    extent: Extent,
+    vectors: Float[Array, "symbol in"],
+    symbols: Int[Array, " time"],
+    *,
+    keeps: bool = True,
 ) -> Float[Array, "time hidden"]:
-    """Returns the outputs of a cell that starts from zeros and reads `vectors[symbols]`.
+    """Returns the outputs of a cell that starts from zeros, or an empty memory, and reads `vectors[symbols]`.
 
     As in `unroll`, gradients take another path than values: the backward kernel gives the gradients of the drives and
     of the outputs of further layers, and those of all weights come from one product for all steps.
@@ -26,14 +30,14 @@ def run_fused(
     """
     parts = parts_of(cell)
     assert parts is not None, "chosen for this cell"
-    table = parts.table(vectors)
+    table, (kernel, string) = parts.table(vectors), parts.start(extent, symbols)
     weights, frozen = jax.tree.map(lambda x: jax.lax.stop_gradient(x)[None], (parts.weights(), table))
-    results = forward(parts.kernel, keeps=keeps)(weights, frozen, symbols[None, None].astype(jnp.int32))
+    results = forward(kernel, keeps=keeps)(weights, frozen, string[None, None])
     outputs, notes, residuals = jax.lax.stop_gradient(results)
     if not keeps:
         return outputs[0, 0]
     again = parts.again(table, symbols, {name: note[0, 0] for name, note in notes.items()})
-    linked: Any = _with_gradient(parts.kernel, outputs, (weights, residuals), again)
+    linked: Any = _with_gradient(kernel, outputs, (weights, residuals), again)
     return linked[0, 0]
 
 

@@ -69,10 +69,10 @@ def _differing(shapes: AbstractCell, input_size: int, num_symbols: int) -> str:
         return unroll_symbols(cell, cell.init_state(extent), vectors, symbols, hoist=True)[1]
 
     def by_kernel(cell: AbstractCell, symbols: Array) -> Array:
-        return run_fused(cell, vectors, symbols)
+        return run_fused(cell, extent, vectors, symbols)
 
     def evaluated(cell: AbstractCell, symbols: Array) -> Array:
-        return run_fused(cell, vectors, symbols, keeps=False)
+        return run_fused(cell, extent, vectors, symbols, keeps=False)
 
     def outputs(loop: Any, cells: Any) -> Array:
         return jax.vmap(lambda cell: jax.vmap(lambda s: loop(eqx.combine(cell, static), s))(symbols))(cells)
