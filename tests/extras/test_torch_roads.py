@@ -32,6 +32,7 @@ from humboldt.training.engines.torch import _training
 from humboldt.training.pytorch import roads
 from humboldt.training.pytorch.graphs import Graphs
 from humboldt.training.pytorch.stacked import Stack
+from humboldt.training.pytorch.steps import train_step
 from humboldt.training.pytorch.train import Together, Training
 from humboldt.training.spans import Call
 
@@ -400,6 +401,82 @@ def test_a_trial_of_compile_that_fails_is_told(monkeypatch: pytest.MonkeyPatch):
     choice = roads.choose(training)
     assert choice.refusals == ("torch_modules.py:Plain: torch.compile is not used: backend failed.",)
     assert roads.choose(_training(job(Plain, "in_turn", steps=60))).refusals == ()
+
+
+def threads_seen(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The threads of every step."""
+    seen: list[int] = []
+    step = train_step
+
+    def noted(*arguments: Any) -> Any:
+        seen.append(torch.get_num_threads())
+        return step(*arguments)
+
+    monkeypatch.setattr("humboldt.training.pytorch.train.train_step", noted)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("road", "members", "cores", "products", "steps", "expected"),
+    [
+        ("auto", 1, 2, 0, 60, ("threads", 2)),
+        ("auto", 1, 1, 0, 60, ("in_turn", 1)),  # no other core
+        ("auto", 1, 2, 1e9, 60, ("in_turn", 1)),  # a small network
+        ("auto", 1, 2, 0, 10, ("in_turn", 1)),  # a short training
+        ("auto", 2, 2, 0, 60, ("processes", 1)),
+        ("in_turn", 1, 2, 0, 60, ("in_turn", 1)),
+        ("threads", 1, 2, 1e9, 10, ("threads", 2)),
+        ("threads", 2, 2, 1e9, 10, ("threads", 2)),
+    ],
+)
+def test_a_single_large_member_is_trained_on_all_cores(
+    road: Road,
+    members: int,
+    cores: int,
+    products: float,
+    steps: int,
+    expected: tuple[Road, int],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(roads, "FEWEST_PRODUCTS", products)
+    training = _training(replace(job(Plain, road, steps=steps, members=members), cores=cores))
+    choice = roads.choose(training)
+    assert (choice.road, choice.threads) == expected
+    assert ("with 2 threads" in choice.told(training)) == (expected[0] == "threads")
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    assert roads.choose(training).threads == 1  # the user's own number is used
+
+
+def test_members_on_several_threads_have_the_losses_of_one_and_resume_with_as_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    wish = replace(job(Dropping, "threads", steps=104, members=2), cores=2)
+    plain = train(replace(wish, road="in_turn"), tmp_path / "in turn")
+    seen = threads_seen(monkeypatch)
+    whole = train(wish, tmp_path / "whole")
+    assert set(seen) == {2}
+    assert_weights(plain, whole, members=2, atol=1e-4)
+    with pytest.raises(Interrupted):
+        train(wish, tmp_path / "part", Telling(stop_after=1))
+    seen.clear()
+    found = train(replace(wish, road="auto"), tmp_path / "part")  # several members, which would get processes
+    assert set(seen) == {2}
+    assert_weights(whole, found, members=2)
+
+
+@pytest.mark.parametrize(
+    ("array", "expected"),
+    [
+        ([1, 7], ("stacked", 7, False, 1)),  # of earlier versions
+        ([0, 0, 1], ("in_turn", None, True, 1)),
+        (roads.saved_road("graphs", 3), ("graphs", 3, False, 1)),
+        (roads.saved_road("threads", None, compiles=True, threads=4), ("in_turn", None, True, 4)),
+    ],
+)
+def test_a_saved_road_is_read_again(array: Any, expected: tuple[Any, ...]):
+    assert roads.SavedRoad.of(np.array(array)) == expected
 
 
 class Raises(Plain):

@@ -27,8 +27,9 @@ Precision = Literal["float32", "bfloat16", "bfloat16_products"]
 linear layers. Weights and loss stay in single precision."""
 
 
-Road = Literal["auto", "stacked", "graphs", "processes", "in_turn"]
-"""How PyTorch modules of several members are trained: as one module, as CUDA graphs, in processes, or in turn."""
+Road = Literal["auto", "stacked", "graphs", "processes", "threads", "in_turn"]
+"""How the members of a PyTorch module are trained: as one module, as CUDA graphs, in processes, or in turn, with all
+threads or with one."""
 
 
 Compile = Literal["setting", "auto"]

@@ -32,15 +32,15 @@ POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR
 
 
 @contextlib.contextmanager
-def own_threads(device: torch.device) -> Iterator[None]:
-    """Limits PyTorch to one thread on a CPU, unless the user has set a number (`OMP_NUM_THREADS`).
+def own_threads(device: torch.device, count: int = 1) -> Iterator[None]:
+    """Limits PyTorch to one thread on a CPU, or to `count`, unless the user has set a number (`OMP_NUM_THREADS`).
 
     By default, PyTorch uses all cores. If one of them is busy with other work, all threads wait for it at every
     operation, of which small networks have many: steps then take several times as long as with one thread.
     """
     before = torch.get_num_threads()
     if device.type == "cpu" and not os.environ.get("OMP_NUM_THREADS"):
-        torch.set_num_threads(1)
+        torch.set_num_threads(count)
     try:
         yield
     finally:

@@ -24,7 +24,7 @@ from humboldt.training.loop import MEMBERS, AbstractStepper, Loop, Losses, Weigh
 from humboldt.training.pytorch.calling import Caller, Examples, own_threads
 from humboldt.training.pytorch.learner import Learner, own_random, random_state, set_random_state
 from humboldt.training.pytorch.parallel import Task, WorkerLost, Workers, differs, num_workers
-from humboldt.training.pytorch.roads import ROAD, TOGETHER, Program, choose, program_of, refusal, saved_road
+from humboldt.training.pytorch.roads import ROAD, TOGETHER, Program, SavedRoad, choose, program_of, refusal, saved_road
 from humboldt.training.pytorch.stacked import Stack
 from humboldt.training.pytorch.steps import batch_loss, learning_rate_factor, optimiser_for, train_step
 from humboldt.training.spans import SPAN_STEPS, Call, History
@@ -58,6 +58,7 @@ class Training:
         self.cores, self.road, self.compile = cores, road, compile
         self.is_compiled_by_trial = False
         self.taken: Road = "in_turn"  # the road of the members, once they are trained
+        self.threads = 1  # of members in turn, on a CPU
         self.problem = caller.problem
 
     def fresh(self, member: MemberRecipe) -> Learner:
@@ -101,8 +102,7 @@ class Training:
             if self.road in TOGETHER[1:]:
                 sink.send(Warned(f"{self.caller.name}: the training began by another road, and stays on it."))
         elif saved is not None and (latest.done or self.road == "auto"):
-            road, call_steps = TOGETHER[int(saved[0])], int(saved[1]) or None
-            self.is_compiled_by_trial = bool(saved[2:].any())
+            road, call_steps, self.is_compiled_by_trial, self.threads = SavedRoad.of(saved)
             if self.road not in ("auto", road):
                 road = "in_turn"  # the user has named another road
         else:
@@ -110,8 +110,9 @@ class Training:
             for sentence in choice.refusals:
                 sink.send(Warned(sentence))
             road, call_steps, self.is_compiled_by_trial = choice.road, choice.call_steps, choice.compiles
+            self.threads = choice.threads
             if choice.is_measured:
-                kept = saved_road(road, call_steps, compiles=choice.compiles)
+                kept = saved_road(road, call_steps, compiles=choice.compiles, threads=choice.threads)
                 checkpoints.save(0, {MEMBERS + ROAD: kept}, {"milestones": []})
         self.taken = road
         return ModuleStepper(self, sink) if call_steps is None else Together(self, sink, road, call_steps)
@@ -148,7 +149,7 @@ class Training:
         """
         member, device, losses = self.members[number], self.caller.device, []
         learner.called.train()
-        with own_random(device), own_threads(device):
+        with own_random(device), own_threads(device, self.threads):
             set_random_state(learner.random)
             for step, batch in enumerate(batches, first):
                 if learner.diverged_at >= 0:
@@ -302,8 +303,9 @@ class ModuleStepper(Members):
         self.restart_member(group)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        kept = {ROAD: saved_road("in_turn", None, compiles=True)} if self.training.is_compiled_by_trial else {}
-        return {**super().arrays(), **kept}
+        compiles, threads = self.training.is_compiled_by_trial, self.training.threads
+        saved = saved_road("in_turn", None, compiles=compiles, threads=threads)
+        return {**super().arrays(), **({ROAD: saved} if compiles or threads > 1 else {})}
 
 
 class Together(Members):
