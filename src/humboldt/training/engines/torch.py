@@ -149,7 +149,8 @@ def _training(job: Job) -> "Training":
     if problem.kind is ProblemKind.SEQUENCE_TO_SEQUENCE:
         with own_random(device):
             concatenates = not takes_told(make(False))
-    caller = Caller(model.title, problem, device, concatenates=concatenates)
+    exact = job.recipe.exact_products
+    caller = Caller(model.title, problem, device, concatenates=concatenates, exact_products=exact)
     return Training(
         lambda: make(concatenates),
         job.members,

@@ -20,7 +20,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from humboldt.errors import is_out_of_memory
 from humboldt.languages import Batch
 from humboldt.training.base import Recipe
-from humboldt.training.pytorch.calling import Examples, own_threads
+from humboldt.training.pytorch.calling import Examples
 from humboldt.training.pytorch.learner import Learner, own_random
 from humboldt.training.pytorch.plain_layers import Dropped, Observed, PlainLayers
 from humboldt.training.pytorch.recording import (
@@ -193,7 +193,7 @@ class Stack:
 
     def _advance(self, learners: Sequence[Learner], first: int, data: Sequence[Batch], rates: np.ndarray) -> np.ndarray:
         device, recorder = self.caller.device, self.recorder
-        with own_random(device), own_threads(device), batched():
+        with own_random(device), self.caller.computing(), batched():
             if self._state is None:
                 self._state = _State(self.recipe, learners, device)
             state = self._state

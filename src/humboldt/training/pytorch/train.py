@@ -21,7 +21,7 @@ from humboldt.storage.checkpoints import Checkpoints
 from humboldt.training.base import Compile, MemberRecipe, Milestone, Recipe, Road
 from humboldt.training.checks import AbstractTrial, try_out
 from humboldt.training.loop import MEMBERS, AbstractStepper, Loop, Losses, Weights
-from humboldt.training.pytorch.calling import Caller, Examples, own_threads
+from humboldt.training.pytorch.calling import Caller, Examples
 from humboldt.training.pytorch.learner import Learner, own_random, random_state, set_random_state
 from humboldt.training.pytorch.parallel import Task, WorkerLost, Workers, differs, num_workers
 from humboldt.training.pytorch.roads import ROAD, TOGETHER, Program, SavedRoad, choose, program_of, refusal, saved_road
@@ -149,7 +149,7 @@ class Training:
         """
         member, device, losses = self.members[number], self.caller.device, []
         learner.called.train()
-        with own_random(device), own_threads(device, self.threads):
+        with own_random(device), self.caller.computing(self.threads):
             set_random_state(learner.random)
             for step, batch in enumerate(batches, first):
                 if learner.diverged_at >= 0:
@@ -391,13 +391,14 @@ class Trial(AbstractTrial):
     @torch.no_grad()
     def logits(self, batch: Batch) -> np.ndarray:
         self.module.eval()
-        return self.training.caller.of_batch(self.module, batch).cpu().numpy()
+        with self.training.caller.computing(exact=True):
+            return self.training.caller.of_batch(self.module, batch).cpu().numpy()
 
     def gradient_norm(self, batch: Batch) -> float:
         module = self.training.fresh(self.training.members[0]).module  # a step of training may change its buffers
         module.train()
         examples = Examples(*(self.training.caller.tensor(getattr(batch, name)) for name in Examples._fields))
-        with own_random(self.training.caller.device):
+        with own_random(self.training.caller.device), self.training.caller.computing(exact=True):
             loss, _ = batch_loss(self.training.caller.of_batch(module, batch), examples, "mean")
             if not loss.requires_grad:
                 return 0.0  # detached from every parameter
