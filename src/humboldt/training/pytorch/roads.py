@@ -83,6 +83,8 @@ class Choice(NamedTuple):
 
     def told(self, training: "Training") -> str:
         """Returns sentences that describe the road, for a plan."""
+        if self.road == "threads" and len(training.members) == 1:
+            return f"{training.caller.name}: the member is trained with {self.threads} threads."
         if self.road in WORDS:
             how = f"{WORDS[self.road]}, {self.gain:.1f} times as fast as in turn in a trial on this machine"
         elif self.road == "processes":
@@ -110,7 +112,7 @@ class SavedRoad(NamedTuple):
     @classmethod
     def of(cls, array: np.ndarray) -> "SavedRoad":
         place, call_steps, compiles, threads = (*map(int, array), *(0, 0, 0, 1)[len(array) :])
-        return cls(TOGETHER[place], call_steps or None, bool(compiles), threads)
+        return cls("threads" if threads > 1 else TOGETHER[place], call_steps or None, bool(compiles), threads)
 
 
 def program_of(road: Road, training: "Training") -> Program | None:
@@ -131,21 +133,28 @@ def candidates(training: "Training") -> list[Road]:
 
 
 def num_threads(training: "Training") -> int:
-    """Returns the number of threads for members in turn: on a CPU all cores, if the user names `threads` or trains a
-    single member whose steps are long enough to gain by it.
+    """Returns the number of threads for members in turn: on a CPU as many as PyTorch would use by itself, but no more
+    than there are cores for this job, if the user names `threads` or trains a single member whose steps are long enough
+    to gain by it.
 
     Which single member that is depends on sizes alone, so that the same command gives the same bits.
     """
-    is_able = training.caller.device.type == "cpu" and not os.environ.get("OMP_NUM_THREADS")
-    if training.road == "threads" and is_able:
-        return cores_of(training.cores)
-    is_alone = len(training.members) == 1 and training.road == "auto" and training.recipe.steps >= FEWEST_STEPS
-    if not is_able or not is_alone or cores_of(training.cores) == 1:
+    if training.caller.device.type != "cpu" or os.environ.get("OMP_NUM_THREADS"):
         return 1
+    threads = min(cores_of(training.cores), torch.get_num_threads())
+    if training.road == "threads":
+        return threads
+    is_alone = len(training.members) == 1 and training.road == "auto" and training.recipe.steps >= FEWEST_STEPS
+    return threads if is_alone and threads > 1 and _products(training) >= FEWEST_PRODUCTS else 1
+
+
+def _products(training: "Training") -> float:
+    """Returns the parameters of a module times the symbols of a batch, on average."""
     with own_random(training.caller.device):
         parameters = sum(p.numel() for p in training.make().parameters() if not isinstance(p, UninitializedParameter))
-    is_large = parameters * training.problem.batch(0).tokens.size >= FEWEST_PRODUCTS
-    return cores_of(training.cores) if is_large else 1
+    steps, has_target = training.recipe.steps, training.problem.start is not None
+    batches = [training.problem.batch(step) for step in range(0, steps, max(1, steps // 8))]
+    return parameters * float(np.mean([batch.tokens.size + has_target * batch.targets.size for batch in batches]))
 
 
 def choose(training: "Training") -> Choice:

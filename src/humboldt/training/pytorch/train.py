@@ -24,7 +24,16 @@ from humboldt.training.loop import MEMBERS, AbstractStepper, Loop, Losses, Weigh
 from humboldt.training.pytorch.calling import Caller, Examples
 from humboldt.training.pytorch.learner import Learner, own_random, random_state, set_random_state
 from humboldt.training.pytorch.parallel import Task, WorkerLost, Workers, differs, num_workers
-from humboldt.training.pytorch.roads import ROAD, TOGETHER, Program, SavedRoad, choose, program_of, refusal, saved_road
+from humboldt.training.pytorch.roads import (
+    ROAD,
+    Program,
+    SavedRoad,
+    choose,
+    num_threads,
+    program_of,
+    refusal,
+    saved_road,
+)
 from humboldt.training.pytorch.stacked import Stack
 from humboldt.training.pytorch.steps import batch_loss, learning_rate_factor, optimiser_for, train_step
 from humboldt.training.spans import SPAN_STEPS, Call, History
@@ -99,12 +108,13 @@ class Training:
         saved = latest.arrays.get(MEMBERS + ROAD)
         if saved is None and latest.done:
             road, call_steps = "in_turn", None
-            if self.road in TOGETHER[1:]:
+            if self.road in ("stacked", "graphs", "threads"):
                 sink.send(Warned(f"{self.caller.name}: the training began by another road, and stays on it."))
         elif saved is not None and (latest.done or self.road == "auto"):
             road, call_steps, self.is_compiled_by_trial, self.threads = SavedRoad.of(saved)
             if self.road not in ("auto", road):
                 road = "in_turn"  # the user has named another road
+                self.threads = num_threads(self)
         else:
             choice = choose(self)
             for sentence in choice.refusals:
@@ -379,7 +389,7 @@ class Together(Members):
             self.restart_member(number)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        return {**super().arrays(), ROAD: saved_road(self.road, self.call_steps)}
+        return {**super().arrays(), ROAD: saved_road(self.road, self.call_steps, threads=self.training.threads)}
 
 
 class Trial(AbstractTrial):
