@@ -1,19 +1,22 @@
 """Products in single precision on a GPU: TF32 unless a recipe asks for exact ones, by PyTorch's switches."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch_modules import Plain
-from torch_roads import PROGRAMS, job
+from torch_roads import PCFG_SET, PROGRAMS, job
+from torch_support import job_of, registered
 
 from humboldt.training.base import Job
 from humboldt.training.engines.torch import _training
 from humboldt.training.pytorch import arithmetic, calling
 from humboldt.training.pytorch.predictor import ModulePredictor
 from humboldt.training.pytorch.roads import _Plain
+from humboldt.training.pytorch.stepping import ModuleStepper
 from humboldt.training.pytorch.train import Trial
 
 pytestmark = pytest.mark.extras
@@ -137,6 +140,10 @@ class Noting(Plain):
         SEEN.append(("forward", is_rounded))
         return _Backward.apply(x) if torch.is_grad_enabled() else x  # pyright: ignore[reportReturnType]
 
+
+class BySymbols(Noting):
+    """Reads one symbol at a time, too."""
+
     def step(self, tokens: torch.Tensor, state: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
         x, after = self.gru(self.embedding(tokens)[None], state)
         return self.readout(self.between(x)[0]), after
@@ -177,18 +184,32 @@ def test_members_are_evaluated_as_the_recipe_asks_for(stacked: bool, wish: Job):
     batch, modules = wish.problem.batch(0), [training.fresh(member).module for member in training.members]
     predictor = ModulePredictor(modules, training.caller, stacked=stacked)
     tokens, mask = batch.tokens[0], np.ones_like(batch.tokens[0], bool)
-    (stepper, _), network = predictor.stepper(0, longest=4, most_memory=0), predictor.model(0)
+    whole, network = predictor.stepper(0, longest=4, most_memory=0)[0], predictor.model(0)
+    by_symbols = ModuleStepper(BySymbols(wish.problem.input_size, wish.problem.output_size), training.caller)
     predictor.correct(batch)  # the first use of stacked modules is a trial
     for work in (
         lambda: predictor.correct(batch),
         lambda: predictor.nats(batch),
-        lambda: stepper.step(None, batch.tokens[:, 0]),
+        lambda: whole.step(whole.init(2), batch.tokens[:2, 0]),
+        lambda: by_symbols.step(None, batch.tokens[:, 0]),
         lambda: network(tokens, mask),
     ):
         SEEN.clear()
         work()
         assert set(SEEN) == {("forward", not wish.recipe.exact_products)}
     assert switches() == before and predictor.stacked == stacked
+
+
+@pytest.mark.parametrize("stacked", [False, True])
+def test_outputs_are_written_as_the_recipe_asks_for(stacked: bool, wish: Job):
+    one = job_of("pcfg_set", "task_accuracy", registered(Noting), **PCFG_SET, device="cpu")
+    training = _training(replace(one, recipe=replace(one.recipe, exact_products=wish.recipe.exact_products)))
+    modules = [training.fresh(one.members[0]).module for _ in range(2)]
+    predictor, batch = ModulePredictor(modules, training.caller, stacked=stacked), one.problem.batch(0)
+    for _ in range(2):  # the first time after a trial
+        SEEN.clear()
+        predictor.outputs(batch, 2)
+    assert set(SEEN) == {("forward", not wish.recipe.exact_products)} and predictor.stacked == stacked
 
 
 def test_logits_that_should_be_equal_are_compared_with_exact_products(wish: Job):
