@@ -558,3 +558,5 @@ def test_all_members_together_are_one_group():
     stepper = Together(_training(job(Plain)), Telling(), "stacked", 7)
     stepper.begin()
     assert (stepper.group_size, stepper.call_steps, stepper.arrays()[roads.ROAD].tolist()) == (3, 7, [1, 7, 0, 1])
+    stepper.training.threads, stepper.road = 2, "in_turn"  # after a failure of its road
+    assert roads.SavedRoad.of(stepper.arrays()[roads.ROAD]) == ("threads", 7, False, 2)
