@@ -322,6 +322,22 @@ def test_the_fastest_road_that_agrees_is_taken(
     assert all("its losses differ. They are trained in turn." in text for text in choice.refusals)
 
 
+@pytest.mark.parametrize(
+    ("device", "recipe", "expected"),
+    [
+        ("cpu", {}, 1e-3),
+        ("cuda", {"exact_products": True}, 1e-3),
+        ("cuda", {}, 0.05 / 8),
+        ("cuda", {"precision": "bfloat16", "exact_products": True}, 0.05),
+        ("cpu", {"precision": "bfloat16"}, 0.05),
+    ],
+)
+def test_a_trial_allows_for_the_rounding_of_its_precision(device: str, recipe: dict[str, Any], expected: float):
+    training = _training(job(Plain, **recipe))
+    training.caller.device = torch.device(device)
+    assert roads.tolerances(training)[0] == expected
+
+
 def test_graphs_are_refused_without_a_cuda_device(tmp_path: Path):
     sink, wish = Telling(), job(Plain, "graphs")
     found = train(wish, tmp_path / "graphs", sink)

@@ -50,6 +50,7 @@ FEWEST_PRODUCTS = 5e8  # parameters times symbols of a batch, from which on a si
 MARGIN = 1.25  # how much faster than the next road a fast one must be, since its rounding differs
 CALL_SECONDS = 5.0  # of a call, during which training cannot be stopped
 TOLERANCE, HALF_TOLERANCE = 1e-3, 0.05  # of losses, in single and in half precision
+ROUNDED_TOLERANCE = HALF_TOLERANCE / 8  # of losses, if factors are rounded to ten bits (TF32): half precision has seven
 CHANGE_TOLERANCE, HALF_CHANGE_TOLERANCE = 0.1, 0.6  # of the norm of the weights' changes; Adam magnifies rounding
 
 
@@ -198,6 +199,14 @@ class Differs(Exception):
     """Results of a fast road differ from those of plain steps."""
 
 
+def tolerances(training: "Training") -> tuple[float, float]:
+    """Returns how much losses and changes of weights may differ from those of plain steps."""
+    if training.recipe.precision != "float32":
+        return HALF_TOLERANCE, HALF_CHANGE_TOLERANCE
+    is_rounded = training.caller.device.type == "cuda" and not training.recipe.exact_products
+    return ROUNDED_TOLERANCE if is_rounded else TOLERANCE, CHANGE_TOLERANCE
+
+
 class _Plain:
     """A few plain steps of the first and the last member: their losses, changes of weights, and time."""
 
@@ -285,9 +294,7 @@ class _Plain:
         *,
         members: Sequence[int] | None = None,
     ) -> None:
-        is_half = self.training.recipe.precision != "float32"
-        tolerance = HALF_TOLERANCE if is_half else TOLERANCE
-        change_tolerance = HALF_CHANGE_TOLERANCE if is_half else CHANGE_TOLERANCE
+        tolerance, change_tolerance = tolerances(self.training)
         self.differences = {"loss_difference": 0.0, "change_difference": 0.0}
         for place, number in enumerate(self.members if members is None else members):
             expected, change = self.losses[place], _weights(learners[number]) - before[place]
