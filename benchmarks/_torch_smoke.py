@@ -80,8 +80,7 @@ def compared(options: argparse.Namespace, module: str, precision: str, road: Roa
     found, plain = np.concatenate(losses, 1), np.array(expected)
     difference = float(np.abs(found / plain - 1).max())
     not_recorded = getattr(program, "not_recorded", None)
-    is_half = precision != "float32"
-    is_right = difference < (roads.HALF_TOLERANCE if is_half else roads.TOLERANCE)
+    is_right = difference < roads.tolerances(training)[0]
     told = {"not_recorded": not_recorded[:300]} if not_recorded else {}
     return {"ok": is_right and "refused" not in trial and not told, "largest_difference": difference, **trial, **told}
 

@@ -39,7 +39,8 @@ from humboldt.training.base import Job, Road
 from humboldt.training.engines.torch import _training
 from humboldt.training.loop import Loop
 from humboldt.training.pytorch import roads
-from humboldt.training.pytorch.train import Members, ModuleStepper, Together
+from humboldt.training.pytorch.arithmetic import own_products
+from humboldt.training.pytorch.train import Members, ModuleStepper, Together, Training
 from humboldt.training.spans import SPAN_STEPS, Call
 
 OWN = Path(__file__).parent / "_torch_modules.py"
@@ -90,8 +91,13 @@ def job_of(module: str, options: argparse.Namespace, precision: Any) -> Job:
 
 
 def bare(job: Job, steps: int) -> float:
-    """Returns steps a second of a bare loop of one member, with the same batches."""
+    """Returns steps a second of a bare loop of one member, with the same batches and the same precision."""
     training = _training(job)
+    with own_products(training.caller.device, exact=job.recipe.exact_products):
+        return _bare(job, training, steps)
+
+
+def _bare(job: Job, training: Training, steps: int) -> float:
     module, device = training.fresh(job.members[0]).module, training.caller.device
     optimiser = torch.optim.Adam(module.parameters(), 1e-3)
     is_half, begin = job.recipe.precision != "float32", 0.0
@@ -283,7 +289,7 @@ def main() -> None:
     parser.add_argument("--two-members", action="store_true", help="processes beside members in turn, on two cores")
     parser.add_argument("--module", action="append", choices=list(PLACES))
     parser.add_argument("--precision", action="append", choices=["float32", "bfloat16"])
-    parser.add_argument("--road", action="append", choices=["in_turn", "processes", "stacked", "graphs"])
+    parser.add_argument("--road", action="append", choices=["in_turn", "threads", "processes", "stacked", "graphs"])
     parser.add_argument("--members", type=int)
     parser.add_argument("--rounds", type=int, default=5, help="of --two-members")
     parser.add_argument("--steps", type=int, default=200, help="of a road; those after the first 100 are timed")
@@ -301,7 +307,7 @@ def main() -> None:
     torch.set_num_threads(1)
     is_gpu = torch.cuda.is_available()
     gpu = {"gpu": torch.cuda.get_device_name(), "cuda": torch.version.cuda} if is_gpu else {}
-    tf32 = {"tf32_of_cudnn": torch.backends.cudnn.allow_tf32, "tf32_of_products": torch.backends.cuda.matmul.allow_tf32}
+    tf32 = {"tf32_of_cudnn": is_gpu, "tf32_of_products": is_gpu}  # of both sides; see `own_products`
     said(
         {
             "benchmark": "torch_members",

@@ -292,9 +292,9 @@ def loop() -> str:
         f"{record['threads']} thread{'s' * (record['threads'] > 1)} each. Ours takes "
         f"{record['median_ratio']:.3f} "
         f"times as long (median; single rounds {min(single):.2f} to {max(single):.2f}) ({link('torch_loop-cpu')}). "
-        f"Ours uses one thread for each member. A bare loop with {two_threads['bare_threads']} threads is "
-        f"{two_threads['median_ratio']:.2f} times as fast as one member of ours on idle cores "
-        f"({link('torch_loop-two-threads-cpu')}); `OMP_NUM_THREADS=2` gives ours as many. Two members in two processes "
+        f"A bare loop with {two_threads['bare_threads']} threads is {two_threads['median_ratio']:.2f} times as fast as "
+        f"one of ours with one, on idle cores ({link('torch_loop-two-threads-cpu')}): a single member of a network of "
+        "this size is trained with all threads. Two members in two processes "
         f"do {members['median_ratio']:.2f} times as many steps as one after the other (median; {min(processes):.2f} to "
         f"{max(processes):.2f}) ({link('torch_members-two-cpu', 'jsonl')})."
     )

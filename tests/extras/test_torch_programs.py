@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.func import vmap
 from torch_modules import (
     BatchNorm,
     Dropping,
@@ -251,3 +252,20 @@ def test_a_tensor_that_is_read_step_by_step_is_cut_once():
         parts = [x[:, step] for step in (3, 5, 7, -1)]
     torch.testing.assert_close(torch.stack(parts), torch.stack([x[:, step] for step in (3, 5, 7, -1)]))
     assert [part.grad_fn.name() for part in parts] == ["SelectBackward0", *["UnbindBackward0"] * 3]  # pyright: ignore[reportOptionalMemberAccess]
+
+
+def test_the_vectors_of_a_member_are_together_in_memory():
+    """Otherwise layers copy what they read. PyTorch's own rule puts the members of each vector beside each other."""
+    weights, tokens = torch.randn(3, 7, 4, requires_grad=True), torch.tensor([[1, 5, 1], [0, 6, 2]])
+
+    def read(weight: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.embedding(tokens, weight)
+
+    with PlainLayers([]):
+        found = vmap(read)(weights)
+    expected = torch.stack([read(weight) for weight in weights])
+    assert found.is_contiguous() and not vmap(read)(weights).is_contiguous()
+    torch.testing.assert_close(found, expected, rtol=0, atol=0)
+    given = torch.randn_like(expected)
+    gradients = [torch.autograd.grad(x, weights, given)[0] for x in (found, expected)]
+    torch.testing.assert_close(*gradients)

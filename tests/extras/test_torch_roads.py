@@ -1,5 +1,6 @@
 """Members by fast roads: chosen by a trial, by the right road or with the right sentence."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -32,7 +33,8 @@ from humboldt.training.engines.torch import _training
 from humboldt.training.pytorch import roads
 from humboldt.training.pytorch.graphs import Graphs
 from humboldt.training.pytorch.stacked import Stack
-from humboldt.training.pytorch.train import Together, Training
+from humboldt.training.pytorch.steps import train_step
+from humboldt.training.pytorch.train import ModuleStepper, Together, Training
 from humboldt.training.spans import Call
 
 pytestmark = pytest.mark.extras
@@ -320,6 +322,22 @@ def test_the_fastest_road_that_agrees_is_taken(
     assert all("its losses differ. They are trained in turn." in text for text in choice.refusals)
 
 
+@pytest.mark.parametrize(
+    ("device", "recipe", "expected"),
+    [
+        ("cpu", {}, 1e-3),
+        ("cuda", {"exact_products": True}, 1e-3),
+        ("cuda", {}, 0.05 / 8),
+        ("cuda", {"precision": "bfloat16", "exact_products": True}, 0.05),
+        ("cpu", {"precision": "bfloat16"}, 0.05),
+    ],
+)
+def test_a_trial_allows_for_the_rounding_of_its_precision(device: str, recipe: dict[str, Any], expected: float):
+    training = _training(job(Plain, **recipe))
+    training.caller.device = torch.device(device)
+    assert roads.tolerances(training)[0] == expected
+
+
 def test_graphs_are_refused_without_a_cuda_device(tmp_path: Path):
     sink, wish = Telling(), job(Plain, "graphs")
     found = train(wish, tmp_path / "graphs", sink)
@@ -402,6 +420,128 @@ def test_a_trial_of_compile_that_fails_is_told(monkeypatch: pytest.MonkeyPatch):
     assert roads.choose(_training(job(Plain, "in_turn", steps=60))).refusals == ()
 
 
+@pytest.fixture(name="_two_threads")
+def _two_threads_fixture(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """PyTorch's own number of threads is two, as on a machine with two cores."""
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def threads_seen(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The threads of every step."""
+    seen: list[int] = []
+    step = train_step
+
+    def noted(*arguments: Any) -> Any:
+        seen.append(torch.get_num_threads())
+        return step(*arguments)
+
+    monkeypatch.setattr("humboldt.training.pytorch.train.train_step", noted)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("road", "members", "cores", "products", "steps", "expected"),
+    [
+        ("auto", 1, 2, 0, 60, ("threads", 2)),
+        ("auto", 1, 64, 0, 60, ("threads", 2)),  # as many as PyTorch would use: one for each physical core
+        ("auto", 1, 1, 0, 60, ("in_turn", 1)),  # no other core
+        ("auto", 1, 2, 1e9, 60, ("in_turn", 1)),  # a small network
+        ("auto", 1, 2, 0, 10, ("in_turn", 1)),  # a short training
+        ("auto", 2, 2, 0, 60, ("processes", 1)),
+        ("in_turn", 1, 2, 0, 60, ("in_turn", 1)),
+        ("threads", 1, 2, 1e9, 10, ("threads", 2)),
+        ("threads", 2, 2, 1e9, 10, ("threads", 2)),
+    ],
+)
+@pytest.mark.usefixtures("_two_threads")
+def test_a_single_large_member_is_trained_on_all_cores(
+    road: Road,
+    members: int,
+    cores: int,
+    products: float,
+    steps: int,
+    expected: tuple[Road, int],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(roads, "FEWEST_PRODUCTS", products)
+    training = _training(replace(job(Plain, road, steps=steps, members=members), cores=cores))
+    choice = roads.choose(training)
+    assert (choice.road, choice.threads) == expected
+    assert ("with 2 threads" in choice.told(training)) == (expected[0] == "threads")
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    assert roads.choose(training).threads == 1  # the user's own number is used
+
+
+def test_the_size_of_a_step_is_that_of_an_average_batch(monkeypatch: pytest.MonkeyPatch):
+    training = _training(job(Plain, steps=16))
+    parameters = sum(x.numel() for x in Plain(training.problem.input_size, training.problem.output_size).parameters())
+    sizes = [training.problem.batch(step).tokens.size for step in range(0, 16, 2)]
+    assert len(set(sizes)) > 1
+    assert roads._products(training) == pytest.approx(parameters * np.mean(sizes))
+
+
+@pytest.mark.usefixtures("_two_threads")
+def test_members_on_several_threads_have_the_losses_of_one_and_resume_with_as_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(ModuleStepper, "call_steps", 5)
+    wish = replace(job(Dropping, "threads", steps=8, members=2), cores=2)
+    plain = train(replace(wish, road="in_turn"), tmp_path / "in turn")
+    seen = threads_seen(monkeypatch)
+    whole = train(wish, tmp_path / "whole")
+    assert set(seen) == {2}
+    assert_weights(plain, whole, members=2, atol=1e-4)
+    with pytest.raises(Interrupted):
+        train(wish, tmp_path / "part", Telling(stop_after=1))
+    seen.clear()
+    found = train(replace(wish, road="auto"), tmp_path / "part")  # several members, which would get processes
+    assert set(seen) == {2}
+    assert_weights(whole, found, members=2)
+
+
+@pytest.mark.usefixtures("_two_threads")
+@pytest.mark.parametrize(
+    ("first", "then", "expected", "told"),
+    [
+        ("threads", "auto", 2, 0),
+        ("threads", "threads", 2, 0),
+        ("threads", "in_turn", 1, 0),
+        ("in_turn", "auto", 1, 0),  # nothing is saved
+        ("in_turn", "threads", 1, 1),
+    ],
+)
+def test_a_resumed_training_has_the_threads_that_it_began_with(
+    first: Road, then: Road, expected: int, told: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    wish, sink = replace(job(Plain, first, members=1), cores=2), Telling()
+    monkeypatch.setattr(ModuleStepper, "call_steps", 5)
+    for name in ("FEWEST_PRODUCTS", "FEWEST_STEPS"):
+        monkeypatch.setattr(roads, name, 0)
+    with pytest.raises(Interrupted):
+        train(wish, tmp_path, Telling(stop_after=1))
+    seen = threads_seen(monkeypatch)
+    train(replace(wish, road=then), tmp_path, sink)
+    assert set(seen) == {expected}
+    assert len([text for text in sink.warnings if "stays on it" in text]) == told
+
+
+@pytest.mark.parametrize(
+    ("array", "expected"),
+    [
+        ([1, 7], ("stacked", 7, False, 1)),  # of earlier versions
+        ([0, 0, 1], ("in_turn", None, True, 1)),
+        (roads.saved_road("graphs", 3), ("graphs", 3, False, 1)),
+        (roads.saved_road("threads", None, compiles=True, threads=4), ("threads", None, True, 4)),
+    ],
+)
+def test_a_saved_road_is_read_again(array: Any, expected: tuple[Any, ...]):
+    assert roads.SavedRoad.of(np.array(array)) == expected
+
+
 class Raises(Plain):
     """Fails in its gradient."""
 
@@ -433,4 +573,6 @@ def test_a_road_is_an_option_of_a_run_and_not_of_its_identity(tmp_path: Path):
 def test_all_members_together_are_one_group():
     stepper = Together(_training(job(Plain)), Telling(), "stacked", 7)
     stepper.begin()
-    assert (stepper.group_size, stepper.call_steps, stepper.arrays()[roads.ROAD].tolist()) == (3, 7, [1, 7])
+    assert (stepper.group_size, stepper.call_steps, stepper.arrays()[roads.ROAD].tolist()) == (3, 7, [1, 7, 0, 1])
+    stepper.training.threads, stepper.road = 2, "in_turn"  # after a failure of its road
+    assert roads.SavedRoad.of(stepper.arrays()[roads.ROAD]) == ("threads", 7, False, 2)

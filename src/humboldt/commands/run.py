@@ -74,6 +74,7 @@ class RoadName(StrEnum):
     STACKED = "stacked"
     GRAPHS = "graphs"
     PROCESSES = "processes"
+    THREADS = "threads"
     IN_TURN = "in_turn"
 
 

@@ -51,7 +51,8 @@ def run(
     - `keep`: the trained members to save.
     - `executor`: runs the experiments; in this process if it is `None`.
     - `road`: how the members of PyTorch modules are trained: the fastest way that a trial allows, as one module
-      (`stacked`), as CUDA `graphs`, in `processes`, or `in_turn`. Results depend on it only in rounding.
+      (`stacked`), as CUDA `graphs`, in `processes`, one after the other on all cores (`threads`), or on one
+      (`in_turn`). Results depend on it only in rounding.
     - `compile`: with `auto`, `torch.compile` is tried for PyTorch modules, and used if it is faster and agrees.
       Otherwise the model's setting of this name decides. Results depend on it only in rounding.
     - `fused`: whether the loops over time of our networks may run as one kernel, on a GPU for which there is one.

@@ -27,8 +27,9 @@ Precision = Literal["float32", "bfloat16", "bfloat16_products"]
 linear layers. Weights and loss stay in single precision."""
 
 
-Road = Literal["auto", "stacked", "graphs", "processes", "in_turn"]
-"""How PyTorch modules of several members are trained: as one module, as CUDA graphs, in processes, or in turn."""
+Road = Literal["auto", "stacked", "graphs", "processes", "threads", "in_turn"]
+"""How the members of a PyTorch module are trained: as one module, as CUDA graphs, in processes, or in turn, with all
+threads or with one."""
 
 
 Compile = Literal["setting", "auto"]
@@ -224,9 +225,9 @@ class Job:
     """The input of an engine: one training. `model` is the object with the model's settings.
 
     `milestone(step, predictor)` is called at the problem's milestones. `cores` is the number of cores that the job
-    may use; `None` means all of its process. No result depends on it. `road`: how the members of PyTorch modules are
-    trained; `compile`: whether by `torch.compile`; `fused`: whether loops over time of JAX networks may run as one
-    kernel. Results depend on these three only in rounding.
+    may use; `None` means all of its process. `road`: how the members of PyTorch modules are trained; `compile`: whether
+    by `torch.compile`; `fused`: whether loops over time of JAX networks may run as one kernel. Results depend on these
+    three only in rounding; on `cores` too, if a PyTorch member is trained on all of them, and otherwise not at all.
     """
 
     model: Any

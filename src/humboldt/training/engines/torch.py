@@ -71,10 +71,9 @@ class TorchEngine(AbstractEngine):
     def road(self, job: Job) -> str | None:
         from humboldt.training.pytorch.roads import choose
 
-        if len(job.members) < 2:
-            return None
         training = _training(job)
-        return choose(training).told(training)
+        choice = choose(training)
+        return choice.told(training) if len(job.members) > 1 or choice.threads > 1 else None
 
     def takes_turns(self) -> bool:
         return True
@@ -88,10 +87,10 @@ class TorchEngine(AbstractEngine):
         def mean_size(numbers: range) -> float:
             return float(np.mean([job.problem.batch(i).tokens.size for i in numbers]))
 
-        timed = min(SAMPLE_STEPS, steps)
+        choice = choose(training)
+        training.threads, timed = choice.threads, min(SAMPLE_STEPS, steps)
         seconds = training.seconds_per_step(timed) / mean_size(range(timed))
         seconds *= mean_size(range(0, steps, max(1, steps // 8))) * steps * len(job.members)
-        choice = choose(training)
         fresh = [training.fresh(member).module for member in job.members]
         predictor = ModulePredictor(fresh, training.caller, stacked=choice.road == "stacked")
         return predictor, seconds / choice.gain
@@ -150,7 +149,8 @@ def _training(job: Job) -> "Training":
     if problem.kind is ProblemKind.SEQUENCE_TO_SEQUENCE:
         with own_random(device):
             concatenates = not takes_told(make(False))
-    caller = Caller(model.title, problem, device, concatenates=concatenates)
+    exact = job.recipe.exact_products
+    caller = Caller(model.title, problem, device, concatenates=concatenates, exact_products=exact)
     return Training(
         lambda: make(concatenates),
         job.members,

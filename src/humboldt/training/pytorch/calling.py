@@ -15,7 +15,6 @@ Padding is at the end of a row.
 
 import contextlib
 import inspect
-import os
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -26,25 +25,10 @@ from torch import Tensor, nn
 from humboldt.errors import RunError, contained
 from humboldt.languages import Batch, ProblemKind
 from humboldt.training.base import AbstractProblem
+from humboldt.training.pytorch.arithmetic import own_products, own_threads
 
 BY_NAME = ("mask", "lengths", "target_mask")
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-
-
-@contextlib.contextmanager
-def own_threads(device: torch.device) -> Iterator[None]:
-    """Limits PyTorch to one thread on a CPU, unless the user has set a number (`OMP_NUM_THREADS`).
-
-    By default, PyTorch uses all cores. If one of them is busy with other work, all threads wait for it at every
-    operation, of which small networks have many: steps then take several times as long as with one thread.
-    """
-    before = torch.get_num_threads()
-    if device.type == "cpu" and not os.environ.get("OMP_NUM_THREADS"):
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 class Examples(NamedTuple):
@@ -61,12 +45,27 @@ class Caller:
     """Calls modules of one class on the batches of one problem.
 
     `name` is the name of the module in messages. `concatenates`: whether source and target are read as one string.
+    `exact_products`: whether products on a GPU are in full single precision; see `Recipe`.
     """
 
     def __init__(
-        self, name: str, problem: AbstractProblem, device: torch.device, *, concatenates: bool = False
+        self,
+        name: str,
+        problem: AbstractProblem,
+        device: torch.device,
+        *,
+        concatenates: bool = False,
+        exact_products: bool = False,
     ) -> None:
         self.name, self.problem, self.device, self.concatenates = name, problem, device, concatenates
+        self.exact_products = exact_products
+
+    @contextlib.contextmanager
+    def computing(self, threads: int = 1, *, exact: bool = False) -> Iterator[None]:
+        """Returns a context in which modules compute as this training asks for. `exact`: with products in full single
+        precision in any case, to compare logits that should be equal."""
+        with own_threads(self.device, threads), own_products(self.device, exact=exact or self.exact_products):
+            yield
 
     def tensor(self, array: np.ndarray) -> Tensor:
         """Returns an array as a tensor on the device; 32-bit integers become 64-bit."""

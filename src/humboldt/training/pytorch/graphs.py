@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from humboldt.errors import is_out_of_memory
 from humboldt.languages import Batch
 from humboldt.training.base import MemberRecipe, Recipe
-from humboldt.training.pytorch.calling import Examples, own_threads
+from humboldt.training.pytorch.calling import Examples
 from humboldt.training.pytorch.learner import Learner, own_random
 from humboldt.training.pytorch.recording import (
     MOST_GRAPHS,
@@ -193,7 +193,7 @@ class Graphs:
         factors = np.array([learning_rate_factor(training.recipe.schedule, number) for number in numbers])
         alive = [number for number, learner in enumerate(learners) if learner.diverged_at < 0]
         losses = np.full((2, len(learners), len(data)), np.nan)
-        with own_random(device), own_threads(device):
+        with own_random(device), training.caller.computing():
             for number in alive:
                 rate = training.members[number].learning_rate * rates[number]
                 self.members[number].load(learners[number], first, factors * rate)

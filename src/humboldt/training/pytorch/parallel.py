@@ -66,9 +66,9 @@ def num_workers(training: "Training") -> int:
     """Returns the number of processes for a training; 1 where members are trained in turn.
 
     That is the case on an accelerator, with `compile`, if the user has chosen a number of threads, for one member or
-    core, for trainings that take less time than to start processes, and if the user says so (`--road in_turn`).
+    core, for trainings that take less time than to start processes, and if the user names such a road.
     """
-    if training.road == "in_turn":
+    if training.road in ("in_turn", "threads") or training.threads > 1:
         return 1
     is_able = sys.platform == "linux" and training.caller.device.type == "cpu"
     is_able = is_able and not training.compiled and not training.is_compiled_by_trial

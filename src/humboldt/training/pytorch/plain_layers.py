@@ -219,6 +219,7 @@ class PlainLayers(TorchFunctionMode):
         self._forms: dict[Any, Callable[..., Any]] = {
             **{name: partial(self._recurrent, cell) for name, cell in _LAYERS.items()},
             **{name: partial(_cell, cell) for name, cell in _CELLS.items()},
+            F.embedding: _embedding,
             F.dropout: self._dropout,
             torch.dropout: self._dropout,
             _VF._pack_padded_sequence: pack,
@@ -334,6 +335,12 @@ def _axis_of_step(index: Any) -> int | None:
     if len(steps) != 1 or any(type(part) is not slice or part != slice(None) for part in others):
         return None
     return steps[0]
+
+
+def _embedding(*args: Any, **named: Any) -> Tensor:
+    """Replaces `F.embedding`: the batching rule leaves members next to the last axis in memory, and every later layer
+    would copy what it reads."""
+    return F.embedding(*args, **named).contiguous()
 
 
 def _attention(

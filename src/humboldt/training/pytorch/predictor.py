@@ -12,7 +12,7 @@ from humboldt.core.stepping import FromStrings
 from humboldt.languages import Batch
 from humboldt.training.abilities import CountsRight, GivesProbabilities, HasNetwork, ReadsSymbols, WritesOutputs, lacks
 from humboldt.training.base import AbstractPredictor
-from humboldt.training.pytorch.calling import Caller, Examples, own_threads
+from humboldt.training.pytorch.calling import Caller, Examples
 from humboldt.training.pytorch.learner import own_random
 from humboldt.training.pytorch.plain_layers import PlainLayers
 from humboldt.training.pytorch.stacked import Functional, batched
@@ -111,7 +111,8 @@ class ModulePredictor(AbstractPredictor, CountsRight, GivesProbabilities, Writes
         later = tokens.clone()
         later[:, middle:] = (later[:, middle:] + 1) % self.problem.input_size
         mask = torch.ones_like(tokens, dtype=torch.bool)
-        pair = [self.caller.logits(module, x, mask, None)[:, :middle] for x in (tokens, later)]
+        with self.caller.computing(exact=True):
+            pair = [self.caller.logits(module, x, mask, None)[:, :middle] for x in (tokens, later)]
         return torch.allclose(*pair, rtol=0, atol=CAUSAL_TOLERANCE)
 
     def _nats(self, module: nn.Module, batch: Examples) -> Tensor:
@@ -123,7 +124,8 @@ class ModulePredictor(AbstractPredictor, CountsRight, GivesProbabilities, Writes
             raise lacks("a module that does not map sequences to sequences", WritesOutputs)
         has_step = self.caller.concatenates and hasattr(self.modules[0], "step")
         if not has_step and (stack := self._stacked(batch)) is not None:
-            said = self._greedy_stacked(stack, batch, longest)
+            with self.caller.computing():
+                said = self._greedy_stacked(stack, batch, longest)
             if said is not None:
                 return said
         return self._for_each(lambda module, rows: self._greedy(module, rows, longest), batch, stacks=False)
@@ -207,17 +209,17 @@ class ModulePredictor(AbstractPredictor, CountsRight, GivesProbabilities, Writes
         self, ask: Callable[[nn.Module, Examples], Tensor], batch: Batch, *, stacks: bool = True
     ) -> np.ndarray:
         """Applies `ask` to every module and row, some rows at a time; to all modules at once if possible."""
-        if stacks and (stack := self._stacked(batch)) is not None:
-            try:
-                parts = [stack(ask, _examples(self.caller, rows)) for rows in _rows(batch, self.num_members)]
-                return torch.cat(parts, 1).cpu().numpy()
-            except Exception:  # of batches unlike those of the trial
-                self.stacked = False
-        results = []
-        for member, module in enumerate(self.modules):
-            with own_threads(self.caller.device):
+        with self.caller.computing():
+            if stacks and (stack := self._stacked(batch)) is not None:
+                try:
+                    parts = [stack(ask, _examples(self.caller, rows)) for rows in _rows(batch, self.num_members)]
+                    return torch.cat(parts, 1).cpu().numpy()
+                except Exception:  # of batches unlike those of the trial
+                    self.stacked = False
+            results = []
+            for member, module in enumerate(self.modules):
                 parts = [ask(module, _examples(self.caller, rows)) for rows in _rows(_of_member(batch, member))]
-            results.append(torch.cat(parts).cpu().numpy())
+                results.append(torch.cat(parts).cpu().numpy())
         return np.stack(results)
 
     @torch.no_grad()
@@ -229,11 +231,12 @@ class ModulePredictor(AbstractPredictor, CountsRight, GivesProbabilities, Writes
             try:
                 stack = StackedModules(self.modules, self.caller)
                 few = _examples(self.caller, next(_rows(batch, self.num_members, most=ROWS_TRIED)))
-                logits = stack(self.caller.of_examples, few)
-                for member in (0, self.num_members - 1):
-                    of_member = Examples(*(x[member] for x in few)) if few.tokens.ndim == 3 else few
-                    expected = self.caller.of_examples(self.modules[member], of_member)
-                    torch.testing.assert_close(logits[member], expected, rtol=1e-3, atol=1e-3)
+                with self.caller.computing(exact=True):
+                    logits = stack(self.caller.of_examples, few)
+                    for member in (0, self.num_members - 1):
+                        of_member = Examples(*(x[member] for x in few)) if few.tokens.ndim == 3 else few
+                        expected = self.caller.of_examples(self.modules[member], of_member)
+                        torch.testing.assert_close(logits[member], expected, rtol=1e-3, atol=1e-3)
                 self._stack = stack
             except Exception:  # whatever the reason, modules can be called one by one
                 self.stacked = False
@@ -249,7 +252,7 @@ class ModulePredictor(AbstractPredictor, CountsRight, GivesProbabilities, Writes
         @torch.no_grad()
         def read(strings: np.ndarray, first: int) -> np.ndarray:
             parts, size = [], max(1, PAIRS_AT_ONCE // strings.shape[1] ** 2)
-            with own_threads(self.caller.device):
+            with self.caller.computing():
                 for row in range(0, len(strings), size):
                     tokens = self.caller.tensor(strings[row : row + size])
                     logits = self.caller.logits(module, tokens, torch.ones_like(tokens, dtype=torch.bool), None)
@@ -283,7 +286,8 @@ class AsNetwork:
     def __call__(self, tokens: np.ndarray, mask: np.ndarray, *told: np.ndarray) -> np.ndarray:
         tensor = self.caller.tensor
         extra = [tensor(np.asarray(array)[None]) for array in told] or [None]
-        return self.caller.logits(self.module, tensor(tokens[None]), tensor(mask[None]), *extra)[0].cpu().numpy()
+        with self.caller.computing():
+            return self.caller.logits(self.module, tensor(tokens[None]), tensor(mask[None]), *extra)[0].cpu().numpy()
 
 
 class StackedModules:
@@ -303,7 +307,7 @@ class StackedModules:
                 return ask(module, batch, *more)
 
         of_batch = 0 if batch.tokens.ndim == 3 else None
-        with own_threads(self.caller.device), batched():
+        with batched():
             return vmap(each, in_dims=(0, of_batch, 0), randomness="error")(self.tensors, batch, more)
 
 

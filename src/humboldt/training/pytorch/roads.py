@@ -1,12 +1,13 @@
 """Chooses how the members of a training do their steps, by a trial.
 
-Roads: `stacked` (one module with a leading axis of members), `graphs` (a CUDA graph for each member), `processes` (on a
-CPU, one core each) and `in_turn`. The last two give the same bits; the others differ from them in rounding.
+Roads: `stacked` (one module with a leading axis of members), `graphs` (a CUDA graph for each member), and on a CPU
+`processes` (one core each), `threads` (in turn, each member on all cores) and `in_turn` (each on one core). `processes`
+and `in_turn` give the same bits; the others differ from them in rounding.
 
-On a CPU, `auto` takes one of the last two, and no time is measured: the same command gives the same bits, whatever else
-the machine does and however many cores and members there are. On a GPU a trial compares a few steps by each fast road
-with plain ones. If they differ or raise an exception, a sentence says so and the next road is tried; if the fast road
-is not faster, it is not taken.
+On a CPU, `auto` takes one of the last three, and no time is measured: the same command gives the same bits, whatever
+else the machine does. Those of several members do not depend on the number of cores either. On a GPU a trial compares a
+few steps by each fast road with plain ones. If they differ or raise an exception, a sentence says so and the next road
+is tried; if the fast road is not faster, it is not taken.
 """
 
 import os
@@ -18,13 +19,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 import torch
 from torch import nn
+from torch.nn.parameter import UninitializedParameter
 
 from humboldt.errors import HumboldtError, is_out_of_memory
 from humboldt.languages import Batch
 from humboldt.training.base import Road
 from humboldt.training.pytorch.graphs import Graphs
-from humboldt.training.pytorch.learner import Learner
-from humboldt.training.pytorch.parallel import FEWEST_STEPS, TRIAL_STEPS, num_workers
+from humboldt.training.pytorch.learner import Learner, own_random
+from humboldt.training.pytorch.parallel import FEWEST_STEPS, TRIAL_STEPS, cores_of, num_workers
 from humboldt.training.pytorch.recording import CannotRecord, attributes
 from humboldt.training.pytorch.stacked import Stack, flat
 from humboldt.training.spans import SPAN_STEPS
@@ -44,9 +46,11 @@ REASONS = {  # parts of PyTorch's messages, and what they mean for a user
     "called random operation": "it draws random numbers other than those of dropout",
     "autograd.Function": "its custom autograd function has no batching rule (`generate_vmap_rule`)",
 }
+FEWEST_PRODUCTS = 5e8  # parameters times symbols of a batch, from which on a single member gains by several threads
 MARGIN = 1.25  # how much faster than the next road a fast one must be, since its rounding differs
 CALL_SECONDS = 5.0  # of a call, during which training cannot be stopped
 TOLERANCE, HALF_TOLERANCE = 1e-3, 0.05  # of losses, in single and in half precision
+ROUNDED_TOLERANCE = HALF_TOLERANCE / 8  # of losses, if factors are rounded to ten bits (TF32): half precision has seven
 CHANGE_TOLERANCE, HALF_CHANGE_TOLERANCE = 0.1, 0.6  # of the norm of the weights' changes; Adam magnifies rounding
 
 
@@ -67,6 +71,7 @@ class Choice(NamedTuple):
     - `call_steps`: of a training whose members do their steps together, the steps of a call.
     - `is_measured`: whether the choice depends on measured times.
     - `compiles`: whether members in turn are compiled, after a trial.
+    - `threads`: of members in turn, on a CPU.
     """
 
     road: Road
@@ -75,22 +80,40 @@ class Choice(NamedTuple):
     call_steps: int | None = None
     is_measured: bool = False
     compiles: bool = False
+    threads: int = 1
 
     def told(self, training: "Training") -> str:
         """Returns sentences that describe the road, for a plan."""
+        if self.road == "threads" and len(training.members) == 1:
+            return f"{training.caller.name}: the member is trained with {self.threads} threads."
         if self.road in WORDS:
             how = f"{WORDS[self.road]}, {self.gain:.1f} times as fast as in turn in a trial on this machine"
         elif self.road == "processes":
             how = f"trained in {num_workers(training)} processes, one core each, if a trial allows it"
         else:
-            how = "trained in turn" + f", compiled, {self.gain:.1f} times as fast as without" * self.compiles
+            how = "trained in turn" + f", with {self.threads} threads" * (self.threads > 1)
+            how += f", compiled, {self.gain:.1f} times as fast as without" * self.compiles
         return " ".join(self.refusals) or f"{training.caller.name}: members are {how}."
 
 
-def saved_road(road: Road, call_steps: int | None, *, compiles: bool = False) -> np.ndarray:
-    """Returns a road as an array for a checkpoint: its place in `TOGETHER`, the steps of a call, or 0, and 1 if a trial
-    chose to compile."""
-    return np.array([TOGETHER.index(road) if road in TOGETHER else 0, call_steps or 0, *[1] * compiles])
+def saved_road(road: Road, call_steps: int | None, *, compiles: bool = False, threads: int = 1) -> np.ndarray:
+    """Returns a road as an array for a checkpoint: its place in `TOGETHER`, the steps of a call, or 0, whether a trial
+    chose to compile, and the threads of members in turn."""
+    return np.array([TOGETHER.index(road) if road in TOGETHER else 0, call_steps or 0, int(compiles), threads])
+
+
+class SavedRoad(NamedTuple):
+    """The road of a checkpoint; see `saved_road`. Earlier ones end after the steps of a call, or before the threads."""
+
+    road: Road
+    call_steps: int | None
+    compiles: bool
+    threads: int
+
+    @classmethod
+    def of(cls, array: np.ndarray) -> "SavedRoad":
+        place, call_steps, compiles, threads = (*map(int, array), *(0, 0, 0, 1)[len(array) :])
+        return cls("threads" if threads > 1 else TOGETHER[place], call_steps or None, bool(compiles), threads)
 
 
 def program_of(road: Road, training: "Training") -> Program | None:
@@ -110,10 +133,36 @@ def candidates(training: "Training") -> list[Road]:
     return ["stacked", "graphs"] if training.caller.device.type == "cuda" else ["stacked"]
 
 
+def num_threads(training: "Training") -> int:
+    """Returns the number of threads for members in turn: on a CPU as many as PyTorch would use by itself, but no more
+    than there are cores for this job, if the user names `threads` or trains a single member whose steps are long enough
+    to gain by it.
+
+    Which single member that is depends on sizes alone, so that the same command gives the same bits.
+    """
+    if training.caller.device.type != "cpu" or os.environ.get("OMP_NUM_THREADS"):
+        return 1
+    threads = min(cores_of(training.cores), torch.get_num_threads())
+    if training.road == "threads":
+        return threads
+    is_alone = len(training.members) == 1 and training.road == "auto" and training.recipe.steps >= FEWEST_STEPS
+    return threads if is_alone and threads > 1 and _products(training) >= FEWEST_PRODUCTS else 1
+
+
+def _products(training: "Training") -> float:
+    """Returns the parameters of a module times the symbols of a batch, on average."""
+    with own_random(training.caller.device):
+        parameters = sum(p.numel() for p in training.make().parameters() if not isinstance(p, UninitializedParameter))
+    steps, has_target = training.recipe.steps, training.problem.start is not None
+    batches = [training.problem.batch(step) for step in range(0, steps, max(1, steps // 8))]
+    return parameters * float(np.mean([batch.tokens.size + has_target * batch.targets.size for batch in batches]))
+
+
 def choose(training: "Training") -> Choice:
     """Tries the candidates and returns the fastest road."""
-    workers = num_workers(training)
-    slow = Choice("processes" if workers > 1 else "in_turn", float(workers))
+    workers, threads = num_workers(training), num_threads(training)
+    slow = Choice("processes" if workers > 1 else "threads" if threads > 1 else "in_turn", float(workers))
+    slow = slow._replace(threads=threads)
     roads = candidates(training) if len(training.members) > 1 else []
     compiles, name = training.compile == "auto" and not training.compiled, training.caller.name
     if not roads and not compiles:
@@ -137,7 +186,7 @@ def choose(training: "Training") -> Choice:
         try:
             gain = plain.seconds / plain.compiled()
             if gain > MARGIN * taken.gain:
-                taken = Choice("in_turn", gain, compiles=True)
+                taken = Choice("in_turn", gain, compiles=True, threads=threads)
             else:
                 more = f", and {taken.gain:.0f} processes do without" if taken.road == "processes" else ""
                 refusals.append(f"{name}: torch.compile is not used: its steps are {gain:.2f} times as fast{more}.")
@@ -148,6 +197,14 @@ def choose(training: "Training") -> Choice:
 
 class Differs(Exception):
     """Results of a fast road differ from those of plain steps."""
+
+
+def tolerances(training: "Training") -> tuple[float, float]:
+    """Returns how much losses and changes of weights may differ from those of plain steps."""
+    if training.recipe.precision != "float32":
+        return HALF_TOLERANCE, HALF_CHANGE_TOLERANCE
+    is_rounded = training.caller.device.type == "cuda" and not training.recipe.exact_products
+    return ROUNDED_TOLERANCE if is_rounded else TOLERANCE, CHANGE_TOLERANCE
 
 
 class _Plain:
@@ -237,9 +294,7 @@ class _Plain:
         *,
         members: Sequence[int] | None = None,
     ) -> None:
-        is_half = self.training.recipe.precision != "float32"
-        tolerance = HALF_TOLERANCE if is_half else TOLERANCE
-        change_tolerance = HALF_CHANGE_TOLERANCE if is_half else CHANGE_TOLERANCE
+        tolerance, change_tolerance = tolerances(self.training)
         self.differences = {"loss_difference": 0.0, "change_difference": 0.0}
         for place, number in enumerate(self.members if members is None else members):
             expected, change = self.losses[place], _weights(learners[number]) - before[place]

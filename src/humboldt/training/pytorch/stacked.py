@@ -20,7 +20,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from humboldt.errors import is_out_of_memory
 from humboldt.languages import Batch
 from humboldt.training.base import Recipe
-from humboldt.training.pytorch.calling import Examples, own_threads
+from humboldt.training.pytorch.calling import Examples
 from humboldt.training.pytorch.learner import Learner, own_random
 from humboldt.training.pytorch.plain_layers import Dropped, Observed, PlainLayers
 from humboldt.training.pytorch.recording import (
@@ -100,9 +100,9 @@ class Rows:
         for name, x in _stacked([_constants(module) for module in modules]).items():
             self.constants[name].copy_(x)
 
-    def row(self, matrix: Tensor, member: int) -> list[Tensor]:
-        """Returns one row of a matrix, in the shapes of the parameters."""
-        return self._split(matrix[member], ())
+    def parts(self, row: Tensor) -> list[Tensor]:
+        """Returns the parts of a row of a matrix, in the shapes of the parameters."""
+        return self._split(row, ())
 
     def _split(self, matrix: Tensor, leading: tuple[int, ...]) -> list[Tensor]:
         parts = matrix.detach().split(self.sizes, -1)
@@ -193,7 +193,7 @@ class Stack:
 
     def _advance(self, learners: Sequence[Learner], first: int, data: Sequence[Batch], rates: np.ndarray) -> np.ndarray:
         device, recorder = self.caller.device, self.recorder
-        with own_random(device), own_threads(device), batched():
+        with own_random(device), self.caller.computing(), batched():
             if self._state is None:
                 self._state = _State(self.recipe, learners, device)
             state = self._state
@@ -329,16 +329,15 @@ class Stack:
     def _take_over(self, learner: Learner, number: int, state: "_State", steps: int) -> None:
         """Copies one row back to its learner."""
         rows, optimiser = state.rows, state.optimiser
-        parameters = dict(learner.module.named_parameters())
-        moments = {name: rows.row(matrix, number) for name, matrix in optimiser.moments.items()}
+        own, buffers = dict(learner.module.named_parameters()), dict(learner.module.named_buffers())
+        parameters: list[Tensor] = [own[name] for name in rows.names]
+        moments = {kind: rows.parts(matrix[number].clone()) for kind, matrix in optimiser.moments.items()}
         with torch.no_grad():
-            for place, (name, x) in enumerate(zip(rows.names, rows.row(rows.matrix, number), strict=True)):
-                parameters[name].copy_(x)
-                if moments:
-                    kept = {kind: parts[place].clone() for kind, parts in moments.items()}
-                    counted = {} if self.recipe.optimiser == "sgd" else {"step": optimiser.count(number, steps)}
-                    learner.optimiser.state[parameters[name]] = {**counted, **kept}
-            buffers = dict(learner.module.named_buffers())
+            torch._foreach_copy_(parameters, rows.parts(rows.matrix[number]))  # pyright: ignore[reportPrivateImportUsage]
+            for place, parameter in enumerate(parameters if moments else ()):
+                kept = {kind: parts[place] for kind, parts in moments.items()}
+                counted = {} if self.recipe.optimiser == "sgd" else {"step": optimiser.count(number, steps)}
+                learner.optimiser.state[parameter] = {**counted, **kept}
             for name, x in rows.constants.items():
                 if name in buffers:
                     buffers[name].copy_(x[number])

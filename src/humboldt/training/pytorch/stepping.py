@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.utils import _pytree as pytree
 
 from humboldt.errors import RunError, contained
-from humboldt.training.pytorch.calling import Caller, own_threads
+from humboldt.training.pytorch.calling import Caller
 
 
 class ModuleStepper:
@@ -42,7 +42,7 @@ class ModuleStepper:
         """Reads one token in each row; returns the state and logits, shape `(rows, out)`."""
         name, out = self.caller.name, self.caller.problem.output_size
         try:
-            with contained(), own_threads(self.caller.device):
+            with contained(), self.caller.computing():
                 logits, state = self.module.step(tokens, state)  # pyright: ignore[reportCallIssue]
         except Exception as error:
             raise RunError(

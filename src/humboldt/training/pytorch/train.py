@@ -21,10 +21,19 @@ from humboldt.storage.checkpoints import Checkpoints
 from humboldt.training.base import Compile, MemberRecipe, Milestone, Recipe, Road
 from humboldt.training.checks import AbstractTrial, try_out
 from humboldt.training.loop import MEMBERS, AbstractStepper, Loop, Losses, Weights
-from humboldt.training.pytorch.calling import Caller, Examples, own_threads
+from humboldt.training.pytorch.calling import Caller, Examples
 from humboldt.training.pytorch.learner import Learner, own_random, random_state, set_random_state
 from humboldt.training.pytorch.parallel import Task, WorkerLost, Workers, differs, num_workers
-from humboldt.training.pytorch.roads import ROAD, TOGETHER, Program, choose, program_of, refusal, saved_road
+from humboldt.training.pytorch.roads import (
+    ROAD,
+    Program,
+    SavedRoad,
+    choose,
+    num_threads,
+    program_of,
+    refusal,
+    saved_road,
+)
 from humboldt.training.pytorch.stacked import Stack
 from humboldt.training.pytorch.steps import batch_loss, learning_rate_factor, optimiser_for, train_step
 from humboldt.training.spans import SPAN_STEPS, Call, History
@@ -58,6 +67,7 @@ class Training:
         self.cores, self.road, self.compile = cores, road, compile
         self.is_compiled_by_trial = False
         self.taken: Road = "in_turn"  # the road of the members, once they are trained
+        self.threads = 1  # of members in turn, on a CPU
         self.problem = caller.problem
 
     def fresh(self, member: MemberRecipe) -> Learner:
@@ -98,20 +108,21 @@ class Training:
         saved = latest.arrays.get(MEMBERS + ROAD)
         if saved is None and latest.done:
             road, call_steps = "in_turn", None
-            if self.road in TOGETHER[1:]:
+            if self.road in ("stacked", "graphs", "threads"):
                 sink.send(Warned(f"{self.caller.name}: the training began by another road, and stays on it."))
         elif saved is not None and (latest.done or self.road == "auto"):
-            road, call_steps = TOGETHER[int(saved[0])], int(saved[1]) or None
-            self.is_compiled_by_trial = bool(saved[2:].any())
+            road, call_steps, self.is_compiled_by_trial, self.threads = SavedRoad.of(saved)
             if self.road not in ("auto", road):
                 road = "in_turn"  # the user has named another road
+                self.threads = num_threads(self)
         else:
             choice = choose(self)
             for sentence in choice.refusals:
                 sink.send(Warned(sentence))
             road, call_steps, self.is_compiled_by_trial = choice.road, choice.call_steps, choice.compiles
+            self.threads = choice.threads
             if choice.is_measured:
-                kept = saved_road(road, call_steps, compiles=choice.compiles)
+                kept = saved_road(road, call_steps, compiles=choice.compiles, threads=choice.threads)
                 checkpoints.save(0, {MEMBERS + ROAD: kept}, {"milestones": []})
         self.taken = road
         return ModuleStepper(self, sink) if call_steps is None else Together(self, sink, road, call_steps)
@@ -148,7 +159,7 @@ class Training:
         """
         member, device, losses = self.members[number], self.caller.device, []
         learner.called.train()
-        with own_random(device), own_threads(device):
+        with own_random(device), self.caller.computing(self.threads):
             set_random_state(learner.random)
             for step, batch in enumerate(batches, first):
                 if learner.diverged_at >= 0:
@@ -302,8 +313,9 @@ class ModuleStepper(Members):
         self.restart_member(group)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        kept = {ROAD: saved_road("in_turn", None, compiles=True)} if self.training.is_compiled_by_trial else {}
-        return {**super().arrays(), **kept}
+        compiles, threads = self.training.is_compiled_by_trial, self.training.threads
+        saved = saved_road("in_turn", None, compiles=compiles, threads=threads)
+        return {**super().arrays(), **({ROAD: saved} if compiles or threads > 1 else {})}
 
 
 class Together(Members):
@@ -377,7 +389,7 @@ class Together(Members):
             self.restart_member(number)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        return {**super().arrays(), ROAD: saved_road(self.road, self.call_steps)}
+        return {**super().arrays(), ROAD: saved_road(self.road, self.call_steps, threads=self.training.threads)}
 
 
 class Trial(AbstractTrial):
@@ -389,13 +401,14 @@ class Trial(AbstractTrial):
     @torch.no_grad()
     def logits(self, batch: Batch) -> np.ndarray:
         self.module.eval()
-        return self.training.caller.of_batch(self.module, batch).cpu().numpy()
+        with self.training.caller.computing(exact=True):
+            return self.training.caller.of_batch(self.module, batch).cpu().numpy()
 
     def gradient_norm(self, batch: Batch) -> float:
         module = self.training.fresh(self.training.members[0]).module  # a step of training may change its buffers
         module.train()
         examples = Examples(*(self.training.caller.tensor(getattr(batch, name)) for name in Examples._fields))
-        with own_random(self.training.caller.device):
+        with own_random(self.training.caller.device), self.training.caller.computing(exact=True):
             loss, _ = batch_loss(self.training.caller.of_batch(module, batch), examples, "mean")
             if not loss.requires_grad:
                 return 0.0  # detached from every parameter
