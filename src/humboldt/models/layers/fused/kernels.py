@@ -69,8 +69,8 @@ def forward(
     **Arguments:**
 
     - `mask`: which query sees which key. A query that sees none reads zeros.
-    - `weights`: for relative positions `table` (member, distance, head, size), whose first row is for the last query and
-      the first key, `content_bias` and `distance_bias` (both member, head, size).
+    - `weights`: for relative positions `table` (member, distance, head, size), whose first row is for the last query
+      and the first key, `content_bias` and `distance_bias` (both member, head, size).
     """
     members, examples, num_queries, heads, _ = queries.shape
     sizes = _sizes_of(queries, keys)
@@ -127,7 +127,7 @@ def backward(
 
 
 def _backward_memory(form: Form, sizes: Sizes) -> int:
-    """Returns the bytes of shared memory: rows of queries, keys and distances, and notes for all queries and a chunk."""
+    """Returns the bytes of shared memory: rows of queries, keys and distances; notes for all queries and a chunk."""
     queries, keys = _up(sizes.queries, STRIP), _up(sizes.keys, CHUNK)
     rows = 2 * keys + 2 * queries
     if form.relative:

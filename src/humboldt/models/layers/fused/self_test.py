@@ -70,7 +70,7 @@ def by_kernel(
 
 
 def _differing(form: Form, size: int) -> str:
-    """Runs random numbers both ways; returns the names of results that differ. One query of each example sees nothing."""
+    """Runs random numbers both ways, with queries that see nothing; returns the names of results that differ."""
     rng = np.random.default_rng(0)
 
     def drawn(*shape: int) -> Array:
