@@ -225,8 +225,8 @@ class Job:
 
     `milestone(step, predictor)` is called at the problem's milestones. `cores` is the number of cores that the job
     may use; `None` means all of its process. No result depends on it. `road`: how the members of PyTorch modules are
-    trained; `compile`: whether by `torch.compile`; `fused`: whether loops over time of JAX networks may run as one
-    kernel. Results depend on these three only in rounding.
+    trained; `compile`: whether by `torch.compile`; `fused`: whether loops over time and attention of JAX networks may
+    run as one kernel. Results depend on these three only in rounding.
     """
 
     model: Any

@@ -44,7 +44,7 @@ def compare(case: Case) -> dict[str, Any]:
         for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(theirs[name]), strict=True):
             a, b = (np.asarray(x, np.float64).reshape(len(x), -1) for x in (a, b))
             distances, norms = np.linalg.norm(a - b, axis=1), np.linalg.norm(b, axis=1)
-            assert (distances <= 3e-3 * norms).all(), (name, (distances / norms).max())
+            assert (distances <= 3e-3 * norms + 1e-5).all(), (name, distances, norms)
     return ours
 
 
@@ -57,7 +57,7 @@ CASES = (
     Case(2, 3, 33, 33, 3, 8, PLAIN, "padding", own=True),
     Case(2, 2, 40, 40, 2, 8, RELATIVE, "causal"),
     Case(1, 2, 40, 20, 2, 16, RELATIVE, "padding"),
-    Case(3, 1, 1, 1, 1, 8, RELATIVE, "causal"),
+    Case(3, 1, 1, 1, 1, 8, RELATIVE, "causal"),  # all but the gradient of values is zero
     Case(1, 1, 18, 70, 2, 24, ALIBI, own=True),
     Case(1, 2, 70, 18, 3, 40, PLAIN),
     Case(1, 1, 36, 30, 1, 64, RELATIVE),

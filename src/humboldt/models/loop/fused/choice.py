@@ -30,8 +30,8 @@ _notes: ContextVar[dict[str, None] | None] = ContextVar("notes about loops", def
 
 
 def loop_road(road: LoopRoad) -> AbstractContextManager[Any]:
-    """Sets how loops over time run in all programs that are called inside the context: `scan`, or `auto`, which uses
-    the kernels where they can run."""
+    """Sets how loops over time and attention run in all programs that are called inside the context: `scan`, as plain
+    programs, or `auto`, which uses the kernels where they can run."""
     return nullcontext() if _road is None else _road(road)
 
 

@@ -91,8 +91,9 @@ __device__ __forceinline__ void times_rows(const Place& p, float (&c)[STEPS][4],
 #pragma unroll
   for (int n = 0; n < STEPS; n++) tf32_product(c[n], a, bits(x + 8 * n), bits(x + ROW + 8 * n));
 }
+// Rounded numbers in layout C as first factor.
 __device__ __forceinline__ void as_factor(const float (&c)[4], uint32_t (&a)[4]) {
-  a[0] = to_tf32(c[0]); a[1] = to_tf32(c[2]); a[2] = to_tf32(c[1]); a[3] = to_tf32(c[3]);
+  a[0] = bits(c); a[1] = bits(c + 2); a[2] = bits(c + 1); a[3] = bits(c + 3);
 }
 template <int N> __device__ __forceinline__ void clear(float (&c)[N][4]) {
 #pragma unroll
@@ -226,7 +227,7 @@ extern "C" __global__ void __launch_bounds__(256) attention_forward(
         for (int n = 0; n < 4; n++)
 #pragma unroll
           for (int e = 2 * r; e < 2 * r + 2; e++) {
-            c[n][e] = exp2f(c[n][e] - origin);
+            c[n][e] = rounded(exp2f(c[n][e] - origin));  // so that weights still sum to one
             sum[r] += c[n][e];
           }
       }
@@ -309,13 +310,14 @@ extern "C" __global__ void __launch_bounds__(256) attention_backward(
   float d_far[STEPS][4];
   clear(d_far);
 #endif
-  // What all gradients of a query's scores lose: the sum of weights times gradients of weights.
+  // What all gradients of a query's weights lose: the sum of weights times gradients. From rounded gradients of outputs, so that
+  // nothing is left where a query sees one key.
   float of_all[2] = {0.f, 0.f}, total[2];
 #pragma unroll
   for (int r = 0; r < 2; r++) {
     const int i = first + p.g + 8 * r;
     if (i < s.queries)
-      for (int n = p.t; n < s.size; n += 4) of_all[r] += out[(size_t)i * p.stride + n] * d_out[(size_t)i * p.stride + n];
+      for (int n = p.t; n < s.size; n += 4) of_all[r] += out[(size_t)i * p.stride + n] * targets[i * ROW + n];
     of_all[r] += __shfl_xor_sync(~0u, of_all[r], 1);
     of_all[r] += __shfl_xor_sync(~0u, of_all[r], 2);
     total[r] = i < s.queries ? lse[i] : 0.f;
@@ -350,8 +352,9 @@ extern "C" __global__ void __launch_bounds__(256) attention_backward(
 #pragma unroll
         for (int i = 0; i < 4; i++) {
           const bool is_seen = c[n][i] != NOTHING;
-          c[n][i] = exp2f(c[n][i] - total[i >> 1]);
-          e[n][i] = is_seen ? c[n][i] * (e[n][i] - of_all[i >> 1]) * scale : 0.f;
+          const float weight = exp2f(c[n][i] - total[i >> 1]);
+          c[n][i] = rounded(weight);
+          e[n][i] = is_seen ? rounded(weight * (e[n][i] - of_all[i >> 1]) * scale) : 0.f;
         }
     }
 #pragma unroll
@@ -359,8 +362,8 @@ extern "C" __global__ void __launch_bounds__(256) attention_backward(
 #pragma unroll
       for (int r = 0; r < 2; r++) {
         const int i = first + p.g + 8 * r, column = 8 * n + 2 * p.t;
-        *(float2*)(weights + i * SCRATCH + column) = make_float2(rounded(c[n][2 * r]), rounded(c[n][2 * r + 1]));
-        *(float2*)(gradients + i * NOTE + column) = make_float2(rounded(e[n][2 * r]), rounded(e[n][2 * r + 1]));
+        *(float2*)(weights + i * SCRATCH + column) = make_float2(c[n][2 * r], c[n][2 * r + 1]);
+        *(float2*)(gradients + i * NOTE + column) = make_float2(e[n][2 * r], e[n][2 * r + 1]);
       }
     if (sees) {
 #pragma unroll
