@@ -120,8 +120,9 @@ def by_plain(form: Form, p: dict[str, Any], mask: Any, target: Any) -> tuple[Any
     return outputs, pull(target)[0]
 
 
-def arguments_of(p: dict[str, Any], mask: Any) -> tuple[Any, ...]:
-    return (*(p[name] for name in NAMES), mask, {name: x for name, x in p.items() if name not in NAMES})
+def arguments_of(p: dict[str, Any], mask: Any) -> tuple[Any, Any, Any, Any, Any]:
+    weights = {name: x for name, x in p.items() if name not in NAMES}
+    return p["queries"], p["keys"], p["values"], mask, weights
 
 
 def by_kernel(form: Form, p: dict[str, Any], mask: Any, target: Any) -> tuple[Any, dict[str, Any]]:

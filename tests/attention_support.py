@@ -122,7 +122,7 @@ class Case(NamedTuple):
     own: bool = False  # whether members have masks of their own
 
 
-def drawn(case: Case) -> tuple[tuple[Any, ...], Any]:
+def drawn(case: Case) -> tuple[tuple[Any, Any, Any, Any, Any], Any]:
     """Queries, keys, values, mask and weights; and gradients of the outputs. Every fifth query sees nothing."""
     rng = np.random.default_rng(0)
 
@@ -139,9 +139,9 @@ def drawn(case: Case) -> tuple[tuple[Any, ...], Any]:
     else:
         mask = (rng.random(sides) < 0.7) & (i % 5 != 3)
     both = members, examples
-    inputs = normal(*both, queries, heads, size), *(normal(*both, keys, heads, size) for _ in range(2))
+    asking, asked, read = (normal(*both, count, heads, size) for count in (queries, keys, keys))
     weights = {}
     if form.relative:
         weights = {"table": normal(members, queries + keys - 1, heads, size)}
         weights |= {name: normal(members, heads, size, by=0.3) for name in ("content_bias", "distance_bias")}
-    return (*inputs, jnp.asarray(mask), weights), normal(*both, queries, heads, size)
+    return (asking, asked, read, jnp.asarray(mask), weights), normal(*both, queries, heads, size)

@@ -29,7 +29,7 @@ def by_products(case: Case) -> dict[str, Any]:
     (*arrays, mask, weights), d_outputs = drawn(case)
 
     def run(arrays: Any, weights: Any) -> Any:
-        return for_all(case.form, *arrays, mask, weights)
+        return for_all(case.form, *arrays, mask=mask, weights=weights)
 
     outputs, pull = jax.vjp(run, arrays, weights)
     d_arrays, d_weights = pull(d_outputs)
@@ -90,7 +90,7 @@ def test_a_member_that_is_not_a_number_harms_nobody(emulator: Emulator):
     runs: list[Any] = []
     for queries in (arguments[0], arguments[0].at[1, 1, 4, 0, 2].set(jnp.nan)):
         results = kernels.forward(case.form, queries, *arguments[1:])
-        runs.append((results, kernels.backward(case.form, queries, *arguments[1:], *results, d_outputs)))
+        runs.append((results, kernels.backward(case.form, queries, *arguments[1:], *results, d_outputs=d_outputs)))
     for healthy, sick in zip(*map(jax.tree.leaves, runs), strict=True):
         np.testing.assert_array_equal(np.asarray(healthy)[::2], np.asarray(sick)[::2])
     (outputs, _), gradients = runs[1]

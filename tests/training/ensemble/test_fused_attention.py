@@ -53,7 +53,8 @@ def test_training_by_both_roads_agrees(as_on_a_gpu: None, kernel_products: Produ
         losses, others = (outcome.detail["training"]["loss"] for outcome in (ours, theirs))
         np.testing.assert_allclose(losses, others, rtol=2e-3)
     batch = Parity().batch(1000).padded(30)
-    np.testing.assert_array_equal(*(trained.predictor.correct(batch) for trained in (found, expected)))
+    predictors: list[Any] = [trained.predictor for trained in (found, expected)]
+    np.testing.assert_array_equal(*(predictor.correct(batch) for predictor in predictors))
     assert kernel_products.calls and {call[0] for call in kernel_products.calls} == {"forward"}
 
 

@@ -123,7 +123,7 @@ def backward(
         threads=2 * _up(sizes.queries, STRIP),
         shared_memory=_backward_memory(form, sizes),
     )
-    return Gradients(*found[:3], dict(zip(names, found[3:], strict=True)))
+    return Gradients(found[0], found[1], found[2], dict(zip(names, found[3:], strict=True)))
 
 
 def _backward_memory(form: Form, sizes: Sizes) -> int:
