@@ -1,4 +1,4 @@
-"""Runs the kernels of the loop over time on a CPU, compiled with the emulator in `emulator`."""
+"""Runs the kernels on a CPU, compiled with the emulator in `emulator`."""
 
 import ctypes
 import shutil
@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from humboldt.models.layers.fused import kernels as attention
 from humboldt.models.loop.fused import build, kernels, tape
 
 EMULATOR = Path(__file__).parent / "emulator"
@@ -72,7 +73,7 @@ def emulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Emulator:
     if COMPILER is None:
         pytest.skip("there is no compiler of C++")
     found = Emulator(tmp_path)
-    for module in (kernels, tape):
+    for module in (kernels, tape, attention):
         monkeypatch.setattr(module, "launch", found.launch)
         monkeypatch.setattr(module, "read", lambda name: name)
     return found

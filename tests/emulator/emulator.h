@@ -100,6 +100,10 @@ template <class T> const T* exchange(int id, int number, int place, T mine) {
 template <class T> const T* in_warp(T mine) { return exchange(100 + (current->thread >> 5), 32, lane_of(), mine); }
 template <class T> const T* in_group(T mine) { return exchange(200 + (current->thread >> 7), 128, current->thread & 127, mine); }
 inline float __shfl_xor_sync(uint32_t, float x, int mask) { return in_warp(x)[lane_of() ^ mask]; }
+inline bool __any_sync(uint32_t, bool x) {
+  const bool* all = in_warp(x);
+  return std::find(all, all + 32, true) != all + 32;
+}
 inline void __syncwarp() { in_warp(0); }
 inline uint32_t __ballot_sync(uint32_t, bool x) {
   const bool* all = in_warp(x);

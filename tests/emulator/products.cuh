@@ -64,3 +64,21 @@ inline void small_product(float (&d)[4], uint4 a, uint32_t b0, uint32_t b1) {
   for (int x = 0; x < 4; x++)
     for (int k = 0; k < 16; k++) d[x] += first[lane_of() / 4 + 8 * (x / 2)][k] * second[k][2 * (lane_of() % 4) + (x & 1)];
 }
+
+// Of TF32: the layout of a first factor of eight columns is that of the 16 above, with four columns where there are eight.
+inline uint32_t to_tf32(float x) {
+  const uint32_t all = std::bit_cast<uint32_t>(x);
+  return x != x ? 0x7FFFFFFF : (all + 0x1000) & ~0x1FFFu;
+}
+struct SinglePrecisionFactors { uint32_t a[4], b[2]; };
+inline void tf32_product(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  const SinglePrecisionFactors* all = in_warp(SinglePrecisionFactors{{a[0], a[1], a[2], a[3]}, {b0, b1}});
+  auto number = [](uint32_t bits) { return std::bit_cast<float>(bits & ~0x1FFFu); };
+  float first[16][8], second[8][8];
+  for (int t = 0; t < 32; t++) {
+    for (int i = 0; i < 4; i++) first[row_of(t, i)][t % 4 + 4 * (i / 2)] = number(all[t].a[i]);
+    for (int i = 0; i < 2; i++) second[t % 4 + 4 * i][t / 4] = number(all[t].b[i]);
+  }
+  for (int x = 0; x < 4; x++)
+    for (int k = 0; k < 8; k++) d[x] += first[lane_of() / 4 + 8 * (x / 2)][k] * second[k][2 * (lane_of() % 4) + (x & 1)];
+}

@@ -158,7 +158,10 @@ def run(
         typer.Option(help="PyTorch: with auto, torch.compile is tried, and used where it is faster and agrees."),
     ] = CompileName.SETTING,
     fused: Annotated[
-        bool, typer.Option(help="JAX, on a GPU: whether loops over time may run as one kernel; see `humboldt plan`.")
+        bool,
+        typer.Option(
+            help="JAX, on a GPU: whether loops over time and attention may run as one kernel; see `humboldt plan`."
+        ),
     ] = True,
     ray: Annotated[
         str | None,

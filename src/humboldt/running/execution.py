@@ -46,7 +46,7 @@ class Options:
     - `cores`: number of cores for an experiment; `None` means all cores of its process.
     - `road`: how the members of PyTorch modules are trained.
     - `compile`: whether `torch.compile` is tried for them.
-    - `fused`: whether loops over time of JAX networks may run as one kernel.
+    - `fused`: whether loops over time and attention of JAX networks may run as one kernel.
     - `can_be_forgotten`: whether the process may still be working when its work is given to another one, as on a
       machine that cannot be reached. Its checkpoints are then numbered by attempt.
     """

@@ -55,8 +55,8 @@ def run(
       (`in_turn`). Results depend on it only in rounding.
     - `compile`: with `auto`, `torch.compile` is tried for PyTorch modules, and used if it is faster and agrees.
       Otherwise the model's setting of this name decides. Results depend on it only in rounding.
-    - `fused`: whether the loops over time of our networks may run as one kernel, on a GPU for which there is one.
-      Results depend on it only in rounding.
+    - `fused`: whether the loops over time and the attention of our networks may run as one kernel, on a GPU for which
+      there is one. Results depend on it only in rounding.
 
     ```python
     study = humboldt.run("chomsky", tasks=["parity_check"], models=["rnn"], preset="quick", out="results")

@@ -226,8 +226,9 @@ class Job:
 
     `milestone(step, predictor)` is called at the problem's milestones. `cores` is the number of cores that the job
     may use; `None` means all of its process. `road`: how the members of PyTorch modules are trained; `compile`: whether
-    by `torch.compile`; `fused`: whether loops over time of JAX networks may run as one kernel. Results depend on these
-    three only in rounding; on `cores` too, if a PyTorch member is trained on all of them, and otherwise not at all.
+    by `torch.compile`; `fused`: whether loops over time and attention of JAX networks may run as one kernel. Results
+    depend on these three only in rounding; on `cores` too, if a PyTorch member is trained on all of them, and otherwise
+    not at all.
     """
 
     model: Any

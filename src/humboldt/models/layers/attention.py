@@ -9,10 +9,13 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from humboldt.errors import UsageError
 from humboldt.models.layers.dropout import dropout
+from humboldt.models.layers.fused.choice import form_of, why_plain
+from humboldt.models.layers.fused.run import attended
 from humboldt.models.layers.linear import Linear
 from humboldt.models.layers.positions import RelativePositions, alibi_bias, rotate
 from humboldt.models.layers.positions_bias import Fire, Kerple, T5Bias
 from humboldt.models.layers.positions_context import ContextualPositions
+from humboldt.models.layers.softmax import softmax_of_visible
 from humboldt.models.zoo.shared.attention import AllPositions, check_heads, is_random
 
 
@@ -132,12 +135,25 @@ class Attention(eqx.Module):
         if self.contextual is not None:
             scores = scores + self.contextual(queries, scores, mask).astype(scores.dtype)
 
-        visible = mask[None]  # the same for all heads
-        # The smallest number rather than infinity, and zeros afterwards: a row without any key must not become NaN.
-        weights = jax.nn.softmax(jnp.where(visible, scores, jnp.finfo(scores.dtype).min))
-        weights = jnp.where(visible, weights, 0.0)
-        values = jnp.einsum("hqk,khd->qhd", dropout(weights, self.weight_dropout, key), memory.values)
+        weights = softmax_of_visible(scores, mask)
+        drops = key is not None and self.weight_dropout > 0
+        is_whole = isinstance(first, int) and first == 0 and num_positions == len(x)
+        if why_plain(self.positions, queries, memory.keys, all_at_once=is_whole, drops=drops):
+            values = jnp.einsum("hqk,khd->qhd", dropout(weights, self.weight_dropout, key), memory.values)
+        else:  # a compiled program computes the weights only if they are used
+            values = self._fused(queries, memory, mask)
         return jax.vmap(self.output)(values.reshape(len(x), -1)), weights
+
+    def _fused(
+        self, queries: Float[Array, "query head size"], memory: KeysValues, mask: Bool[Array, "query key"]
+    ) -> Float[Array, "query head size"]:
+        """Returns what every head reads, by the kernels."""
+        form = form_of(self.positions)
+        assert form is not None, "chosen for these positions"
+        weights = {}
+        if self.relative is not None:
+            weights = self.relative.by_name(len(queries), len(memory.keys), queries.dtype)
+        return attended(form, queries, memory.keys, memory.values, mask, weights)
 
     def _heads(self, layer: Linear, x: Float[Array, "time width"]) -> Float[Array, "time head size"]:
         return jax.vmap(layer)(x).reshape(len(x), self.num_heads, -1)

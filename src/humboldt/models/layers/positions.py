@@ -6,6 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import DTypeLike
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from humboldt.models.layers.linear import Linear
@@ -105,15 +106,25 @@ class RelativePositions(eqx.Module):
         num_queries, num_keys = len(queries), len(keys)
         # All distances that any query can have, even if there is only one query: the array depends on nothing that
         # differs between the examples of a batch, so it is computed once for all of them.
-        distances = jnp.arange(num_positions - 1, -num_keys, -1)
-        places = sinusoids(distances + self.offset, self.key.weight.shape[0]).astype(queries.dtype)
-        table = jax.vmap(self.key)(places).reshape(-1, *queries.shape[1:])
+        table = self.table(num_positions, num_keys, queries.dtype)
         if num_queries != num_positions:
             begin = num_positions - num_queries - first
             table = jax.lax.dynamic_slice_in_dim(table, begin, num_queries + num_keys - 1)
         by_content = jnp.einsum("qhd,khd->hqk", queries + self.content_bias[None], keys)
         by_distance = jnp.einsum("qhd,rhd->hqr", queries + self.distance_bias[None], table)
         return by_content + jax.vmap(relative_shift)(by_distance)
+
+    def table(self, num_positions: int, num_keys: int, dtype: DTypeLike) -> Float[Array, "distance head size"]:
+        """Returns a row for each distance, from that of the last position and the first key down to that of the first
+        position and the last key."""
+        distances = jnp.arange(num_positions - 1, -num_keys, -1)
+        places = sinusoids(distances + self.offset, self.key.weight.shape[0]).astype(dtype)
+        return jax.vmap(self.key)(places).reshape(-1, *self.content_bias.shape)
+
+    def by_name(self, num_positions: int, num_keys: int, dtype: DTypeLike) -> dict[str, Array]:
+        """Returns what scores of queries at all positions depend on, beside queries and keys."""
+        table = self.table(num_positions, num_keys, dtype)
+        return {"table": table, "content_bias": self.content_bias, "distance_bias": self.distance_bias}
 
     def at_places(
         self,

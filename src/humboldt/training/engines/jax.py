@@ -132,30 +132,40 @@ class JaxEngine(AbstractEngine):
         return environment()
 
     def environment_of(self, job: Job) -> dict[str, str]:
-        roads = [road for road in ("fused", "scan") if road in self._loops(job)]
-        return self.environment() | ({"loop": " and ".join(roads)} if roads else {})
+        return self.environment() | {what: " and ".join(roads) for what, roads in self._roads(job).items()}
 
     def road(self, job: Job) -> str | None:
-        loops, name = self._loops(job), getattr(type(job.model), "title", type(job.model).__name__)
-        reasons = " and ".join(loops.get("scan", ()))
-        if not loops:
-            return None
-        if not reasons:
-            return f"{name}: the loop over time runs as one kernel."
-        if "fused" not in loops:
-            return f"{name}: the loop over time is a scan: {reasons}."
-        return f"{name}: the loop over time runs as one kernel, but for some lengths it is a scan: {reasons}."
+        name = getattr(type(job.model), "title", type(job.model).__name__)
+        said = [f"{name}: {_sentence(what, roads)}" for what, roads in self._roads(job).items()]
+        return " ".join(said) or None
 
-    def _loops(self, job: Job) -> dict[str, list[str]]:
-        """Returns how the loops over time of a job run in training: `fused`, `scan` or both, each with the reasons;
-        empty on a machine without kernels."""
+    def _roads(self, job: Job) -> dict[str, dict[str, list[str]]]:
+        """Returns how the loops over time and the attention of a job run in training, each with the reasons; empty on a
+        machine without kernels."""
         from humboldt.models.loop.fused.choice import device_fault
-        from humboldt.training.ensemble.loops import loops_of
+        from humboldt.training.ensemble.loops import roads_of
 
         if device_fault():
             return {}
         with arithmetic_of(job).used():
-            return loops_of(make_ensemble(job))
+            return roads_of(make_ensemble(job))
+
+
+WORDS = {  # what runs as one kernel, and what it is otherwise
+    "loop": ("the loop over time", "a scan", "for some lengths it"),
+    "attention": ("attention", "plain products", "some of it"),
+}
+
+
+def _sentence(what: str, roads: dict[str, list[str]]) -> str:
+    """Returns a sentence about what runs as one kernel."""
+    subject, otherwise, some = WORDS[what]
+    reasons = " and ".join(reason for road, found in roads.items() if road != "fused" for reason in found)
+    if not reasons:
+        return f"{subject} runs as one kernel."
+    if "fused" not in roads:
+        return f"{subject} is {otherwise}: {reasons}."
+    return f"{subject} runs as one kernel, but {some} is {otherwise}: {reasons}."
 
 
 class JaxTrained(AbstractTrained):

@@ -32,7 +32,7 @@ from humboldt.training.ensemble.evaluate import evaluate
 
 class Arithmetic(NamedTuple):
     """How programs compute: whether matrix products are in single precision, not in the default of the device; and
-    whether loops over time may be kernels."""
+    whether loops over time and attention may be kernels."""
 
     exact_products: bool = False
     fused: bool = True

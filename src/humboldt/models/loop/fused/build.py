@@ -21,6 +21,7 @@ FOLDER = Path(__file__).parent / "cuda"
 OPTIONS = ("-O3", "-std=c++17", "--use_fast_math", "-arch=compute_90a")
 PTX_VERSION = "8.3"
 HIDDEN_SIZES = (64, 128, 256)
+HEAD_SIZES = (8, 16, 32, 64)  # of attention
 COLUMNS = (16, 32)  # of one-hot symbols, in LSTM and GRU
 GATED = {"lstm": (), "gru": ("GRU",)}
 DIRECTIONS = {"forward": (), "backward": ("BACKWARD",)}
@@ -41,6 +42,9 @@ def variants() -> dict[str, tuple[str, tuple[str, ...]]]:
     for direction, macros in DIRECTIONS.items():
         variants[f"stack_{direction}_256"] = "rnn", ("HIDDEN=256", "STACK", *macros)
         variants[f"tape_{direction}_256"] = "tape", ("HIDDEN=256", *macros)
+    for size, (direction, macros) in product(HEAD_SIZES, DIRECTIONS.items()):
+        variants[f"attention_{direction}_{size}"] = "attention", (f"HEAD={size}", *macros)
+        variants[f"attention_{direction}_{size}_relative"] = "attention", (f"HEAD={size}", *macros, "RELATIVE")
     return variants
 
 
@@ -74,6 +78,8 @@ def _shortened(text: str) -> str:
 def products(source: str) -> str:
     """Writes the products of the tensor cores as functions: a first factor of 64 rows from registers or shared memory,
     and a second one of 32 to 256 columns from shared memory. The sums are in as many registers as half its columns."""
+    if source == "attention":
+        return "#pragma once\n" + TF32
     number = {"rnn": "bf16", "tape": "bf16", "gated": "f16"}[source]
     shapes = {"rnn": (32,), "tape": (32,), "gated": (64, 128, 256)}[source]
     return (
@@ -108,6 +114,18 @@ __device__ __forceinline__ void small_product(float (&d)[4], uint4 a, uint32_t b
                "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
                : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
                : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
+}
+"""
+
+TF32 = """
+__device__ __forceinline__ uint32_t to_tf32(float x) {
+  uint32_t y; asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y) : "f"(x)); return y;
+}
+__device__ __forceinline__ void tf32_product(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+               "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 """
 

@@ -30,9 +30,19 @@ _notes: ContextVar[dict[str, None] | None] = ContextVar("notes about loops", def
 
 
 def loop_road(road: LoopRoad) -> AbstractContextManager[Any]:
-    """Sets how loops over time run in all programs that are called inside the context: `scan`, or `auto`, which uses
-    the kernels where they can run."""
+    """Sets how loops over time and attention run in all programs that are called inside the context: `scan`, as plain
+    programs, or `auto`, which uses the kernels where they can run."""
     return nullcontext() if _road is None else _road(road)
+
+
+def is_scan_asked_for() -> bool:
+    """Returns whether programs that are traced now may use no kernels."""
+    return _road is not None and _road.value == "scan"
+
+
+def may_round() -> bool:
+    """Returns whether factors of products may be rounded in programs that are traced now."""
+    return jax.config.jax_default_matmul_precision in ROUNDED  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @contextmanager
@@ -84,7 +94,7 @@ def device_fault() -> str:
 
 
 def _fault(cell: AbstractCell, vectors: Array, steps: int) -> str:
-    if _road is not None and _road.value == "scan":
+    if is_scan_asked_for():
         return "it was asked for"
     if is_form_set():
         return "the form of the loop is set"
@@ -94,7 +104,7 @@ def _fault(cell: AbstractCell, vectors: Array, steps: int) -> str:
     weights = parts.weights()
     if any(array.dtype != jnp.float32 for array in (vectors, parts.controller.input.weight, *weights.values())):
         return "the kernels compute in single precision"
-    if jax.config.jax_default_matmul_precision not in ROUNDED:  # pyright: ignore[reportAttributeAccessIssue]
+    if not may_round():
         return "the kernels round factors of products"
     sizes = parts.sizes(steps, len(vectors))
     return kernels.fits(parts.kind, sizes) or fault_of(cell, parts, sizes)

@@ -91,12 +91,13 @@ def _differing(shapes: AbstractCell, input_size: int, num_symbols: int) -> str:
         return learned(by_scan, cells), learned(by_kernel, cells), outputs(evaluated, cells)
 
     expected, actual, without = jax.device_get(both(cells))
-    wrong = [name for name in expected if not _agree(expected[name], actual[name])]
-    if not _agree(expected["outputs"], without):
+    wrong = [name for name in expected if not agree(expected[name], actual[name])]
+    if not agree(expected["outputs"], without):
         wrong.append("outputs without gradients")
     return " and ".join(wrong)
 
 
-def _agree(expected: Any, actual: Any) -> bool:
+def agree(expected: Any, actual: Any) -> bool:
+    """Whether all arrays agree, up to rounding."""
     pairs = zip(jax.tree.leaves(expected), jax.tree.leaves(actual), strict=True)
     return all(bool(np.abs(a - b).max() <= TOLERANCE * np.abs(a).max() + 1e-6) for a, b in pairs)
