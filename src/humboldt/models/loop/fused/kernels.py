@@ -254,8 +254,6 @@ def _gated_forward(
     size = _padded_size(kind, weights)
     blocks, (columns, has_low_parts) = size // 64, gated_table(table.shape[1])
     members, (batch, steps) = len(table), symbols.shape[-2:]
-    recurrent = _gates_padded(_rows_padded(weights["recurrent"], size), size)
-    recurrent = recurrent.reshape(members, size, 4, blocks, 64)[..., _UNIT].transpose(0, 3, 2, 4, 1)
     entries = _gates_padded(table, size).reshape(members, -1, 4, blocks, 64)[..., _UNIT].transpose(0, 3, 2, 4, 1)
     if has_low_parts:
         high = jax.lax.reduce_precision(entries, 5, 10)
@@ -272,7 +270,7 @@ def _gated_forward(
         ),
         _sizes(symbols, table, keeps),
         symbols,
-        recurrent.astype(jnp.float16),
+        _gated_weights(weights, size),
         entries,
         blocks=members * blocks * -(-batch // GATED_ROWS),
         threads=256,
@@ -289,16 +287,13 @@ def _gated_backward(
     size, hidden = _padded_size(kind, weights), weights["recurrent"].shape[1]
     blocks = size // 64
     members, batch, steps, _ = d_outputs.shape
-    recurrent = _gates_padded(_rows_padded(weights["recurrent"], size), size)
-    recurrent = recurrent.reshape(members, blocks, 64, 4, blocks, 64)[:, :, _UNIT][..., _UNIT]
-    recurrent = recurrent.transpose(0, 4, 1, 2, 3, 5).astype(jnp.float16)
     scale = _scale(d_outputs)
     (d_drive,) = launch(
         read(f"{kind}_backward_{size}"),
         "gated_backward",
         (_array((members, batch, steps, 4 * size), jnp.float16),),
         jnp.asarray(np.array([batch, steps, 0, 0, 1], np.int32)),
-        recurrent,
+        _gated_weights(weights, size),
         scale,
         jnp.moveaxis(residuals[0], 1, 5),
         _last_padded(d_outputs, size),
@@ -309,6 +304,10 @@ def _gated_backward(
     if size != hidden:
         d_drive = d_drive.reshape(members, batch, steps, 4, size)[..., :hidden].reshape(members, batch, steps, -1)
     return Gradients(d_drive, {}, jnp.broadcast_to(scale[:, None], (members, batch)))
+
+
+def _gated_weights(weights: Mapping[str, Array], size: int) -> Float[Array, "member hidden drive"]:
+    return _gates_padded(_rows_padded(weights["recurrent"], size), size).astype(jnp.float16)
 
 
 def _scale(d_outputs: Float[Array, "member example time hidden"]) -> Float[Array, " member"]:

@@ -83,6 +83,16 @@ struct Place {
   }
 };
 
+// Recurrent weights [m][hidden unit][gate][H] of hidden unit `s` to units 16 a to 16 a + 15 of this block, two in a word.
+struct Sixteen {
+  uint32_t two[8];
+  __device__ __forceinline__ Sixteen(const num* weights, const Place& p, int s, int gate, int a) {
+    const uint4* from = (const uint4*)(weights + (((size_t)p.member * H + s) * 4 + gate) * H + p.rank * 64 + a * 16);
+    const uint4 x = from[0], y = from[1];
+    two[0] = x.x; two[1] = x.y; two[2] = x.z; two[3] = x.w; two[4] = y.x; two[5] = y.y; two[6] = y.z; two[7] = y.w;
+  }
+};
+
 #ifndef BACKWARD
 constexpr int STATES = BLOCKS * 32768;                      // of each warpgroup: 64 x H
 constexpr int HOT = STATES + 2 * BLOCKS * 8192;             // one-hot symbols of each warpgroup, two buffers
@@ -90,12 +100,12 @@ constexpr int HOT_SIZE = ROWS * COLUMNS * 2, STRIDE = COLUMNS * 16;  // STRIDE: 
 constexpr int TABLE = HOT + 4 * HOT_SIZE;
 constexpr int BARRIERS = TABLE + 256 * COLUMNS * 2;
 
-// symbols [m or 1][B][T]; weights [m][rank][gate column (permuted)][hidden unit]; table [m][rank][gate column][COLUMNS]: high and
+// symbols [m or 1][B][T]; weights [m][hidden unit][gate][H]; table [m][rank][gate column][COLUMNS]: high and
 // low parts of up to COLUMNS / 2 symbols, or up to COLUMNS symbols in one part
 // outputs, before [m][B][T][H]; kept [m][T][rank][5][2][B][4][8]: gates and memory, by halves of a thread's 16 units. Only the
 // kernels read it, so it lies as they go through it: all examples of a step side by side.
 extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(256, 1)
-gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols, const uint4* __restrict__ weights,
+gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols, const num* __restrict__ weights,
               const uint4* __restrict__ table, float* __restrict__ outputs, num* __restrict__ before, uint4* __restrict__ kept) {
   SHARED_MEMORY(smem);
   const Sizes sizes = *sizes_at;
@@ -107,7 +117,15 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
   char* own = states + p.rank * 8192;  // the panel of this block's units
   // One barrier for each of the others' panels, and one that tells that the others have read this block's.
   const uint32_t full = shared(smem + BARRIERS) + p.group * 32, empty = full + 24;
-  load_tile(weights + (size_t)(p.member * BLOCKS + p.rank) * (256 * H / 8), smem, 256, H, [](int n) { return n; });
+  for (int i = threadIdx.x; i < 16 * H; i += 256) {  // neighbouring threads have neighbouring hidden units
+    const int s = i % H, gate = i / H >> 2, a = i / H & 3;
+    const Sixteen w(weights, p, s, gate, a);
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+#pragma unroll
+      for (int e = 0; e < 2; e++)
+        *(uint16_t*)(smem + piece(gate * 64 + 8 * j + 2 * a + e, s >> 3, 256) + (s & 7) * 2) = (uint16_t)(w.two[j] >> 16 * e);
+  }
   for (int i = threadIdx.x; i < 256 * COLUMNS / 8; i += 256) {
     const int n = i / (COLUMNS / 8), c = i % (COLUMNS / 8);
     *(uint4*)(smem + TABLE + (n >> 3) * STRIDE + c * 128 + (n & 7) * 16) = table[(size_t)(p.member * BLOCKS + p.rank) * (256 * COLUMNS / 8) + i];
@@ -247,10 +265,10 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
 constexpr int WEIGHTS = 256 * H * 2, PARTS = 4, RECEIVED = WEIGHTS;  // PARTS: pieces of 16 bytes that a thread gets from each of the others
 constexpr int BARRIERS = RECEIVED + 2 * PEERS * PARTS * 2048;
 
-// weights [m][rank][hidden unit, each block of 64 permuted][gate column (permuted)]; scale [m]
+// weights [m][hidden unit][gate][H]; scale [m]
 // d_outputs [m][B][T][H]; d_drive [m][B][T][4 H], times scale
 extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(256, 1)
-gated_backward(const Sizes* __restrict__ sizes_at, const uint4* __restrict__ weights, const float* __restrict__ scales,
+gated_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weights, const float* __restrict__ scales,
                const uint4* __restrict__ kept, const float* __restrict__ d_outputs, num* __restrict__ d_drive) {
   SHARED_MEMORY(smem);
   const Sizes sizes = *sizes_at;
@@ -260,7 +278,13 @@ gated_backward(const Sizes* __restrict__ sizes_at, const uint4* __restrict__ wei
   char* received = smem + RECEIVED + p.group * PEERS * PARTS * 2048;  // [sender][piece][thread]
   const uint32_t full = shared(smem + BARRIERS) + p.group * 16, empty = full + 8;
   // Block s of the product's columns is for rank + s: its own is always the first.
-  load_tile(weights + (size_t)(p.member * BLOCKS + p.rank) * (256 * H / 8), smem, H, 256, [&](int n) { return (n + 64 * p.rank) & (H - 1); });
+  for (int i = threadIdx.x; i < 16 * H; i += 256) {  // neighbouring threads have neighbouring columns
+    const int s = i >> 4, gate = i >> 2 & 3, a = i & 3;
+    const Sixteen w(weights, p, s, gate, a);
+    const int row = ((s & ~63) - 64 * (int)p.rank + (s >> 1 & 7) * 8 + (s >> 4 & 3) * 2 + (s & 1)) & (H - 1);
+#pragma unroll
+    for (int j = 0; j < 8; j++) *(uint32_t*)(smem + piece(row, gate * 8 + j, H) + a * 4) = w.two[j];
+  }
   if (PEERS > 0 && p.tid == 0) { barrier_init(full, 1); barrier_init(empty, PEERS); }
   async_fence();
   __syncthreads();
