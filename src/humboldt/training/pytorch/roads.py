@@ -84,16 +84,15 @@ class Choice(NamedTuple):
 
     def told(self, training: "Training") -> str:
         """Returns sentences that describe the road, for a plan."""
-        if self.road == "threads" and len(training.members) == 1:
-            return f"{training.caller.name}: the member is trained with {self.threads} threads."
+        who, turns = ("the member is", "") if len(training.members) == 1 else ("members are", " in turn")
         if self.road in WORDS:
             how = f"{WORDS[self.road]}, {self.gain:.1f} times as fast as in turn in a trial on this machine"
         elif self.road == "processes":
             how = f"trained in {num_workers(training)} processes, one core each, if a trial allows it"
         else:
-            how = "trained in turn" + f", with {self.threads} threads" * (self.threads > 1)
+            how = f"trained{turns}" + f" with {self.threads} threads" * (self.threads > 1)
             how += f", compiled, {self.gain:.1f} times as fast as without" * self.compiles
-        return " ".join(self.refusals) or f"{training.caller.name}: members are {how}."
+        return " ".join(self.refusals) or f"{training.caller.name}: {who} {how}."
 
 
 def saved_road(road: Road, call_steps: int | None, *, compiles: bool = False, threads: int = 1) -> np.ndarray:
