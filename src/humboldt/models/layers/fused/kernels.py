@@ -26,7 +26,7 @@ Mask = Bool[Array, "#member #example query key"]
 
 
 class Form(NamedTuple):
-    """What depends on positions. `relative`: scores by distance, with the weights `table`, `content_bias` and
+    """The kinds of positions. `relative`: scores by distance, with the weights `table`, `content_bias` and
     `distance_bias`."""
 
     relative: bool = False
@@ -84,7 +84,7 @@ def forward(
         read(_name(form, "forward", sizes)),
         "attention_forward",
         (_like(queries), _array((members, examples, heads, num_queries))),
-        *_told(form, queries, keys, mask),
+        *_first(form, queries, keys, mask),
         *(queries, keys, values),
         *_positions(form, weights),
         blocks=members * examples * tiles * heads,
@@ -115,7 +115,7 @@ def backward(
         read(_name(form, "backward", sizes)),
         "attention_backward",
         tuple(results),
-        *_told(form, queries, keys, mask),
+        *_first(form, queries, keys, mask),
         *(queries, keys, values),
         *_positions(form, weights),
         *(outputs, logarithms, d_outputs),
@@ -139,8 +139,10 @@ def _scratch(form: Form) -> int:
     return 52 if form.relative else CHUNK + 4
 
 
-def _told(form: Form, queries: Array, keys: Array, mask: Array) -> tuple[Array, Array, UInt32[Array, "m e query word"]]:
-    """Returns what both kernels are told: `struct AttentionSizes`, numbers, and the mask with a bit for each key."""
+def _first(
+    form: Form, queries: Array, keys: Array, mask: Array
+) -> tuple[Array, Array, UInt32[Array, "m e query word"]]:
+    """Returns what both kernels need first: `struct AttentionSizes`, numbers, and the mask with a bit for each key."""
     _, examples, num_queries, heads, size = queries.shape
     num_keys = keys.shape[2]
     of_example = 0 if mask.shape[1] == 1 else num_queries
