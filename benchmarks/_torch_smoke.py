@@ -72,11 +72,12 @@ def compared(options: argparse.Namespace, module: str, precision: str, road: Roa
     training, rates = _training(job), np.ones(len(job.members))
     batches, learners = training.batches(0, 2 * STEPS), [training.fresh(member) for member in training.members]
     expected = []
-    for number in range(len(learners)):
-        examples = [training._examples(batch, number) for batch in batches]
-        expected.append([loss for loss, _ in training._span(training.fresh(job.members[number]), number, 0, examples)])
-    program: Any = Stack(training) if road == "stacked" else Graphs(training)
-    losses = [program.advance(learners, first, batches[first : first + STEPS], rates)[0] for first in (0, STEPS)]
+    with training.caller.exactly():
+        for number in range(len(learners)):
+            examples, learner = [training._examples(batch, number) for batch in batches], training.fresh(job.members[number])
+            expected.append([loss for loss, _ in training._span(learner, number, 0, examples)])
+        program: Any = Stack(training) if road == "stacked" else Graphs(training)
+        losses = [program.advance(learners, first, batches[first : first + STEPS], rates)[0] for first in (0, STEPS)]
     found, plain = np.concatenate(losses, 1), np.array(expected)
     difference = float(np.abs(found / plain - 1).max())
     not_recorded = getattr(program, "not_recorded", None)

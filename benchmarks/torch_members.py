@@ -152,11 +152,13 @@ class Unsaved(Checkpoints):
 def tried(job: Job) -> dict[str, Any]:
     """Compares a few steps by a road with plain ones, as the trial of a run does. `refused`: the sentence, if a run
     would not take this road."""
-    plain = roads._Plain(_training(job))
-    try:
-        seconds = plain.compared(job.road)
-    except roads.Differs as error:
-        return {"refused": str(error), **plain.differences}
+    training = _training(job)
+    with training.caller.exactly():
+        plain = roads._Plain(training)
+        try:
+            seconds = plain.compared(job.road)
+        except roads.Differs as error:
+            return {"refused": str(error), **plain.differences}
     return {"trial_gain": round(plain.seconds * len(job.members) / seconds, 2), **plain.differences}
 
 

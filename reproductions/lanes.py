@@ -13,6 +13,9 @@ With `--cores` there is a lane for each of these processor cores instead, which 
 of a GPU can run side by side; with the same OUT they share the work of the commands that they have in common, and
 `--reversed` takes a list from its end.
 
+A command that fails is tried once more, after all others; nothing begins in the ten seconds after a failure, since its
+cause may pass (memory that another program holds).
+
 When the time is up, or lanes.py itself gets SIGINT or SIGTERM, every command is told to stop by SIGINT, as by Ctrl-C,
 so that humboldt saves what it has; the same list goes on from there. Nothing is ever killed: a killed program takes the
 others on the GPU with it. What commands print is in FOLDER/lane-1.log and so on, numbered like the commands. Every
@@ -42,6 +45,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 SECONDS_BETWEEN_LOOKS = 0.1
+SECONDS_AFTER_FAILURE = float(os.environ.get("SECONDS_AFTER_FAILURE", "10"))
 DONE = "done.txt"
 SECONDS = "seconds.txt"
 SHARE = 0.9  # of the GPU's memory that all lanes may use together
@@ -207,10 +211,11 @@ def run(commands: Sequence[Command], out: Path, back: Path, *, machine: Machine,
         start_mps(environment)
     out.mkdir(parents=True, exist_ok=True)
     back.mkdir(parents=True, exist_ok=True)
-    waiting, running, failed = still_to_do(commands, back), list[Lane](), 0
+    waiting, running, failed = still_to_do(commands, back), list[Lane](), list[Command]()
     if len(waiting) < len(commands):
         tell(f"{len(commands) - len(waiting)} of {len(commands)} have succeeded before")
     start = last = time.monotonic()
+    begins_at = start  # the next command, at the earliest
     told = list[int]()  # signals
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: told.append(number))
@@ -225,11 +230,15 @@ def run(commands: Sequence[Command], out: Path, back: Path, *, machine: Machine,
                 os.killpg(lane.process.pid, signal.SIGINT)
         for lane in [lane for lane in running if lane.process.poll() is not None]:
             running.remove(lane)
-            failed += lane.process.returncode != 0
+            tell(f"{lane.command.number} ends: exit status {lane.process.returncode}")
             if lane.process.returncode == 0:
                 note_success(lane, back)
-            tell(f"{lane.command.number} ends: exit status {lane.process.returncode}")
-        while not is_stopping and (
+                continue
+            begins_at = now + SECONDS_AFTER_FAILURE
+            if lane.command not in failed:
+                waiting.append(lane.command)
+            failed.append(lane.command)
+        while not is_stopping and (now >= begins_at) and (
             command := next_to_begin(
                 waiting, [lane.command for lane in running], memory=machine.memory, lanes=machine.lanes
             )
@@ -243,7 +252,7 @@ def run(commands: Sequence[Command], out: Path, back: Path, *, machine: Machine,
         time.sleep(SECONDS_BETWEEN_LOOKS)
     if every:
         bring_back(out, back, environment)
-    return failed + len(waiting)
+    return len(still_to_do(commands, back))
 
 
 def main() -> None:

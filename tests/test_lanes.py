@@ -92,6 +92,16 @@ def test_it_stops_when_it_is_told_to(tmp_path: Path):
     assert log.read_text() == "begun\nsaved\n"
 
 
+def test_a_command_that_fails_is_tried_once_more_after_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SECONDS_AFTER_FAILURE", "0.5")
+    first, back = f"test -e {tmp_path}/there || {{ touch {tmp_path}/there; exit 1; }}", tmp_path / "back"
+    done = lanes(str(tmp_path), "200", first, "echo", "echo again; false", "--lanes", "1", "--back", str(back))
+    ends = re.findall(r"(\d) ends: exit status (\d)", done.stdout)
+    assert ends == [("1", "1"), ("2", "0"), ("3", "1"), ("1", "0"), ("3", "1")]
+    assert (back / "done.txt").read_text().splitlines() == ["echo", first]
+    assert (back / "lane-3.log").read_text() == "again\nagain\n" and done.returncode == 3
+
+
 def test_one_lane_runs_all_in_turn_and_brings_members_back(tmp_path: Path):
     out, back = tmp_path / "out", tmp_path / "back"
     small = "--set steps=1 --set hidden_size=2 --set num_test_lengths=1 --set strings_per_length=2 --seeds 1"

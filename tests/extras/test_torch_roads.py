@@ -1,5 +1,6 @@
 """Members by fast roads: chosen by a trial, by the right road or with the right sentence."""
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -322,20 +323,24 @@ def test_the_fastest_road_that_agrees_is_taken(
     assert all("its losses differ. They are trained in turn." in text for text in choice.refusals)
 
 
-@pytest.mark.parametrize(
-    ("device", "recipe", "expected"),
-    [
-        ("cpu", {}, 1e-3),
-        ("cuda", {"exact_products": True}, 1e-3),
-        ("cuda", {}, 0.05 / 8),
-        ("cuda", {"precision": "bfloat16", "exact_products": True}, 0.05),
-        ("cpu", {"precision": "bfloat16"}, 0.05),
-    ],
-)
-def test_a_trial_allows_for_the_rounding_of_its_precision(device: str, recipe: dict[str, Any], expected: float):
-    training = _training(job(Plain, **recipe))
-    training.caller.device = torch.device(device)
-    assert roads.tolerances(training)[0] == expected
+@pytest.mark.parametrize(("precision", "expected"), [("float32", 1e-3), ("bfloat16", 0.05)])
+def test_a_trial_allows_for_the_rounding_of_its_precision(precision: str, expected: float):
+    assert roads.tolerances(_training(job(Plain, precision=precision)))[0] == expected
+
+
+def test_all_products_of_a_trial_are_exact(monkeypatch: pytest.MonkeyPatch):
+    training, seen = _training(job(Plain, "stacked", steps=60)), list[bool]()
+
+    def noted(device: torch.device, *, exact: bool) -> Any:
+        seen.append(exact)
+        return contextlib.nullcontext()
+
+    monkeypatch.setattr("humboldt.training.pytorch.calling.own_products", noted)
+    assert roads.choose(training).road == "stacked"
+    assert seen and all(seen)
+    seen.clear()
+    with training.caller.computing():
+        assert seen == [False]  # as in training
 
 
 def test_graphs_are_refused_without_a_cuda_device(tmp_path: Path):

@@ -50,8 +50,14 @@ class AbstractSink(ABC):
         """Returns whether the user has requested a stop."""
 
     def scored(self, done: int, total: int) -> None:
-        """Sends the progress of an evaluation; raises `Interrupted` if the user has requested a stop."""
+        """Sends the progress of an evaluation; raises `Interrupted` if the user has requested a stop, unless all is
+        done: then there is a result to store."""
         self.send(Progress("evaluation", done, total))
+        if done < total:
+            self.stop_if_requested()
+
+    def stop_if_requested(self) -> None:
+        """Raises `Interrupted` if the user has requested a stop."""
         if self.should_stop():
             raise Interrupted("Interrupted by the user.")
 

@@ -115,7 +115,9 @@ class Here(AbstractExecutor):
             if experiment is None:
                 yield None
             else:
-                yield from in_groups(experiment, options, sinks(experiment))
+                sink = sinks(experiment)
+                sink.stop_if_requested()
+                yield from in_groups(experiment, options, sink)
 
 
 def in_groups(experiment: Experiment, options: Options, sink: AbstractSink) -> Iterator[ExperimentOutcome]:
@@ -147,7 +149,8 @@ def execute(experiment: Experiment, options: Options, sink: AbstractSink) -> Ite
     """Trains and scores the members of one experiment, resuming from disk. Yields interim outcomes, then the final one.
 
     An error in training is the outcome's error. An error in scoring is a failed score: the training is saved, and the
-    next attempt only scores.
+    next attempt only scores. An error after the user has requested a stop is the stop: Ctrl-C also ends programs that
+    this process has started, such as a compiler.
     """
     try:
         with named_extras(), contained():
@@ -155,6 +158,7 @@ def execute(experiment: Experiment, options: Options, sink: AbstractSink) -> Ite
     except HumboldtError:
         raise
     except Exception as error:
+        sink.stop_if_requested()
         detail = {"error": "".join(traceback.format_exception(error))}
         failed = tuple(TrainedMember(member, State.FAILED, 0.0, detail) for member in experiment.members)
         unscored = tuple((evaluation, ()) for evaluation in experiment.evaluations)  # so that tables show the failure
@@ -258,6 +262,7 @@ def _score_all(
         except HumboldtError:
             raise
         except Exception as error:
+            sink.stop_if_requested()
             first_error = first_error or error
             detail = {"error": "".join(traceback.format_exception(error))}
             scored.append((evaluation, tuple(ScoredMember(member, State.FAILED, detail=detail) for member in members)))

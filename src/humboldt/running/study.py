@@ -13,7 +13,7 @@ from humboldt.arguments import checked_arguments, flag, folder, mapping, optiona
 from humboldt.core.events import Finished, Warned
 from humboldt.core.identity import Evaluation, Member, canonical
 from humboldt.core.results import Scores, State
-from humboldt.errors import Interrupted, RunError, UsageError, named_extras, unknown_name
+from humboldt.errors import RunError, UsageError, named_extras, unknown_name
 from humboldt.models.own import is_reference, known_name
 from humboldt.plugins import load_installed
 from humboldt.report.tables import as_text
@@ -176,8 +176,7 @@ class Study:
             for outcome in (executor or Here()).run(claims.missing(), options, sinks):
                 if outcome is None:  # other processes work on all that is left
                     time.sleep(WAIT_SECONDS)
-                    if sinks(self.experiments[0]).should_stop():
-                        raise Interrupted("Interrupted by the user.")
+                    sinks(self.experiments[0]).stop_if_requested()
                     continue
                 if outcome.error is not None:
                     failures.append(f"{outcome.experiment.name}: {type(outcome.error).__name__}: {outcome.error}")

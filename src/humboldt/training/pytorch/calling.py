@@ -67,6 +67,15 @@ class Caller:
         with own_threads(self.device, threads), own_products(self.device, exact=exact or self.exact_products):
             yield
 
+    @contextlib.contextmanager
+    def exactly(self) -> Iterator[None]:
+        """Returns a context in which all modules compute with products in full single precision."""
+        before, self.exact_products = self.exact_products, True
+        try:
+            yield
+        finally:
+            self.exact_products = before
+
     def tensor(self, array: np.ndarray) -> Tensor:
         """Returns an array as a tensor on the device; 32-bit integers become 64-bit."""
         tensor = torch.from_numpy(np.ascontiguousarray(array))
