@@ -115,16 +115,21 @@ def measured(row: Row, options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", default=",".join(ROWS))
+def options_of(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """Returns the options of a command, with those of all sizes."""
     parser.add_argument("--members", type=int, default=30)
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--lengths", default="40")
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--set", default="{}", help="settings of all models, as JSON")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", default=",".join(ROWS))
+    options = options_of(parser)
     for name in options.rows.split(","):
         row = ROWS.get(name) or Row(name)
         row = row._replace(settings=(*row.settings, *json.loads(options.set).items()))

@@ -12,6 +12,17 @@ from humboldt.models import models
 
 RECORDS = Path(__file__).parents[1] / "benchmarks" / "records"
 WIDTH = 140
+TIMES = ("forward", "forward, products", "both", "both, products")
+TF32_ROWS = (
+    ("lstm", "float32", "`nn.LSTM`, 256 units"),
+    ("gru", "float32", "`nn.GRU`, 256 units"),
+    ("transformer", "float32", "Transformer of 5 layers, width 64"),
+    ("gated_recurrence", "float32", "gated linear recurrence as a loop over time, 256 units"),
+)
+OTHER_ROWS = (
+    ("lstm", "bfloat16", "`nn.LSTM`, 256 units, bfloat16"),
+    ("encoder_decoder", "float32", "encoder-decoder of this page, on `pcfg_set` quick"),
+)
 
 
 def load(name: str) -> Any:
@@ -107,10 +118,61 @@ def fused() -> str:
                 (kernel or scan)["milliseconds_of_making_a_batch"],
             )
         )
-    loads = [one["machine"]["load"] for one in measured]
     columns = ("", "kernel", "scan", "times as fast", "PyTorch", "ms of a step", "ms to make a batch")
-    text = f"The card's machine had other work to do: a load of {min(loads)} to {max(loads)} on its 16 cores."
-    return markdown(columns, rows) + text + "\n\n"
+    days = dict.fromkeys(one["date"] for one in measured)
+    loads = {day: [one["machine"]["load"] for one in measured if one["date"] == day] for day in days}
+    text = "; ".join(f"{day}: {min(found)} to {max(found)}" for day, found in loads.items())
+    return markdown(columns, rows) + f"Load of the machine, which has 16 cores: {text} (rows without a kernel).\n\n"
+
+
+def fused_errors() -> str:
+    """Returns how far the kernels are from a plain loop in double precision, beside scans."""
+    titles = {"rnn": "RNN, ReLU", "tanh_rnn": "RNN, tanh", "lstm": "LSTM", "gru": "GRU"}
+    titles |= {"stack_rnn": "Stack-RNN", "tape_rnn": "Tape-RNN"}
+    rows = []
+    for kind, found in load("fused_check-h200")["kinds"].items():
+        cases = {each["case"]: each for each in found["errors"]}
+        kernel, scan = cases["benchmark"], cases["benchmark, scan"]
+        numbers = (each[name] for name in ("outputs", "recurrent") for each in (kernel, scan))
+        rows.append((titles[kind], *(f"{number:.1e}".replace("e-0", "e-") for number in numbers)))
+    columns = ("", "outputs", "scan in TF32", "gradient of the recurrent weights", "scan in TF32")
+    return markdown(columns, rows)
+
+
+def attention() -> str:
+    """Returns errors and times of attention as a kernel and as plain products."""
+    rows = []
+    for kind, found in load("attention_check-h200")["kinds"].items():
+        ways = {each["way"]: each for each in found["errors"] if each["case"].startswith("30 128 80 80 8 8 causal")}
+        errors = [max(value for value in ways[way].values() if isinstance(value, float)) for way in ways]
+        times = found["milliseconds"]
+        rows.append((kind, *(f"{error:.1e}".replace("e-0", "e-") for error in errors), *map(times.get, TIMES)))
+    return markdown(("positions", "largest error", "in TF32", *TIMES), rows)
+
+
+def torch_members() -> str:
+    """Returns how fast the members of PyTorch modules are trained, beside a bare loop of one."""
+    rows = []
+    for name, of_file in (("torch_members-h200-tf32", TF32_ROWS), ("torch_members-h200", OTHER_ROWS)):
+        measured = [one for one in records(name) if "part" in one]
+        for module, precision, title in of_file:
+            rates = {
+                one["part"]: one["model_steps_per_second"]
+                for one in measured
+                if (one["module"], one["precision"]) == (module, precision)
+            }
+            bare = rates["bare"], rates["bare, again"]
+            fast = {part: rate for part, rate in rates.items() if not part.startswith("bare")}
+            best = max(fast.values())
+            rows.append(
+                (
+                    title,
+                    f"{bare[0]:.0f}, {bare[1]:.0f}",
+                    *(f"{fast[part]:,.0f}" if part in fast else "" for part in ("stacked", "graphs")),
+                    f"{best / max(bare):.1f} to {best / min(bare):.1f}",
+                )
+            )
+    return markdown(("module", "bare loop, before and after", "`stacked`", "`graphs`", "fastest / bare loop"), rows)
 
 
 def scoring() -> str:
@@ -457,6 +519,9 @@ def first_table() -> str:
 BLOCKS: dict[str, Callable[[], str]] = {
     "benchmark_ratios": ratios,
     "benchmark_fused": fused,
+    "benchmark_fused_errors": fused_errors,
+    "benchmark_attention": attention,
+    "benchmark_torch_members": torch_members,
     "benchmark_scoring": scoring,
     "benchmark_search": search,
     "benchmark_score_file": score_file,
