@@ -74,7 +74,8 @@ def compared(options: argparse.Namespace, module: str, precision: str, road: Roa
     expected = []
     with training.caller.exactly():
         for number in range(len(learners)):
-            examples, learner = [training._examples(batch, number) for batch in batches], training.fresh(job.members[number])
+            learner = training.fresh(job.members[number])
+            examples = [training._examples(batch, number) for batch in batches]
             expected.append([loss for loss, _ in training._span(learner, number, 0, examples)])
         program: Any = Stack(training) if road == "stacked" else Graphs(training)
         losses = [program.advance(learners, first, batches[first : first + STEPS], rates)[0] for first in (0, STEPS)]

@@ -28,10 +28,10 @@ def profiled(road: Road) -> Counter[str]:
         with jax.profiler.trace(folder):
             road.round()
         for path in glob.glob(f"{folder}/**/*.trace.json.gz", recursive=True):
-            events = json.load(gzip.open(path))["traceEvents"]
-            names = {
-                (each["name"], each["pid"], each.get("tid")): each["args"]["name"] for each in events if each["ph"] == "M"
-            }
+            with gzip.open(path) as file:
+                events = json.load(file)["traceEvents"]
+            about = [each for each in events if each["ph"] == "M"]
+            names = {(each["name"], each["pid"], each.get("tid")): each["args"]["name"] for each in about}
             for each in events:
                 place = each.get("pid"), each.get("tid")
                 on_gpu = "GPU" in names.get(("process_name", place[0], None), "")

@@ -238,7 +238,8 @@ def run(commands: Sequence[Command], out: Path, back: Path, *, machine: Machine,
             if lane.command not in failed:
                 waiting.append(lane.command)
             failed.append(lane.command)
-        while not is_stopping and (now >= begins_at) and (
+        may_begin = not is_stopping and now >= begins_at
+        while may_begin and (
             command := next_to_begin(
                 waiting, [lane.command for lane in running], memory=machine.memory, lanes=machine.lanes
             )

@@ -23,6 +23,9 @@ def test_scoring_is_told_and_can_be_stopped():
     with pytest.raises(Interrupted):
         sink.scored(2, 3)
     assert sink.events == [Progress("evaluation", 1, 3), Progress("evaluation", 2, 3)]  # it is told before it stops
+    sink.scored(3, 3)  # all is done: there is nothing to stop
+    with pytest.raises(Interrupted):
+        sink.stop_if_requested()
 
 
 def test_silence_never_stops():

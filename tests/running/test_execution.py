@@ -8,6 +8,7 @@ import pytest
 from engine_support import Clockwork, out_of_memory
 from suite_support import TINY, Recording
 
+from humboldt.core.events import Progress
 from humboldt.core.results import State
 from humboldt.errors import Interrupted, UsageError
 from humboldt.running.execution import ExperimentOutcome, Here, Options, ScoringFailed, execute, halves
@@ -141,7 +142,35 @@ def test_kept_members_are_only_scored(clockwork: Clockwork, tmp_path: Path):
 
 def test_a_stop_while_scoring_is_not_a_failure(clockwork: Clockwork, tmp_path: Path):
     with pytest.raises(Interrupted):
+        run(planned(strings_per_length=1000), tmp_path, Recording(stop_after=0))
+
+
+class StopsAtTheEnd(Recording):
+    """Asks to stop when an evaluation is complete."""
+
+    def should_stop(self) -> bool:
+        return any(isinstance(e, Progress) and e.phase == "evaluation" and e.done == e.total for e in self.events)
+
+
+def test_a_complete_evaluation_is_kept_though_a_stop_was_requested(clockwork: Clockwork, tmp_path: Path):
+    sink, outcomes = StopsAtTheEnd(), list[ExperimentOutcome]()
+    with pytest.raises(Interrupted):  # before the second experiment begins
+        for outcome in Here().run([planned(2), planned(3)], Options(tmp_path), lambda _: sink):
+            assert outcome is not None
+            outcomes.append(outcome)
+    assert clockwork.trained == [2] and score_of(outcomes[-1:]) == pytest.approx({0: 0.0, 1: 0.1})
+
+
+@pytest.mark.parametrize("where", ["on_train", "on_score"])
+def test_an_error_after_a_stop_was_requested_is_the_stop(where: str, clockwork: Clockwork, tmp_path: Path):
+    def fail(members: int) -> None:
+        raise RuntimeError("a compiler was ended by Ctrl-C, too")
+
+    setattr(clockwork, where, fail)
+    with pytest.raises(Interrupted):
         run(planned(), tmp_path, Recording(stop_after=0))
+    (outcome,) = run(planned(), tmp_path)
+    assert "ended by Ctrl-C" in str(outcome.error)
 
 
 def test_wrong_use_is_not_recorded_as_a_failure(clockwork: Clockwork, tmp_path: Path):

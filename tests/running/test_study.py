@@ -262,10 +262,10 @@ def test_what_another_process_works_on_is_left_to_it(
 
 def test_a_stopped_study_goes_on_where_it_was(clockwork: Clockwork, tmp_path: Path):
     with pytest.raises(Interrupted):
-        run(plan(tmp_path), Recording(stop_after=0))
+        run(plan(tmp_path, strings_per_length=1000), Recording(stop_after=0))
     assert list(tmp_path.glob("checkpoints/*/*.ckpt")) and not list(tmp_path.glob("locks/*"))
-    run(plan(tmp_path))
-    assert clockwork.trained == [2] and plan(tmp_path).pending() == []
+    run(plan(tmp_path, strings_per_length=1000))
+    assert clockwork.trained == [2] and plan(tmp_path, strings_per_length=1000).pending() == []
 
 
 def test_results_of_other_requests_that_share_a_cell_are_shown_together(

@@ -111,13 +111,16 @@ class Here(AbstractExecutor):
     def run(
         self, experiments: Iterable[Experiment | None], options: Options, sinks: Sinks
     ) -> Iterator[ExperimentOutcome | None]:
+        has_begun = False
         for experiment in experiments:
             if experiment is None:
                 yield None
-            else:
-                sink = sinks(experiment)
+                continue
+            sink = sinks(experiment)
+            if has_begun:
                 sink.stop_if_requested()
-                yield from in_groups(experiment, options, sink)
+            has_begun = True
+            yield from in_groups(experiment, options, sink)
 
 
 def in_groups(experiment: Experiment, options: Options, sink: AbstractSink) -> Iterator[ExperimentOutcome]:

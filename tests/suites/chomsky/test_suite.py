@@ -48,7 +48,7 @@ def test_a_tiny_run_gives_results_and_a_table(tmp_path: Path):
 
 
 def test_scoring_can_be_stopped(tmp_path: Path):
-    experiment = one("parity_check", "rnn", seeds=1)
+    experiment = one("parity_check", "rnn", seeds=1, strings_per_length=1000)
     with pytest.raises(Interrupted):
         run_one(experiment, tmp_path, Recording(stop_after=1))  # the question after training is answered with no
     assert list(tmp_path.glob("checkpoints/*/*.ckpt"))
