@@ -345,6 +345,12 @@ def loop() -> str:
     """Returns what our loop around a PyTorch module costs, and how much faster two members are in two processes."""
     record, two_threads = load("torch_loop-cpu"), load("torch_loop-two-threads-cpu")
     single = [part["ratio"] for part in record["rounds"]]
+    as_run, titles = records("torch_loop-as-run-cpu"), {"gru": "GRU", "transformer": "Transformer"}
+    sizes = "; ".join(
+        f"{title} of "
+        + ", ".join(f"{x['hidden_size']} units {x['median_ratio']:.2f}" for x in as_run if x["module"] == module)
+        for module, title in titles.items()
+    )
     _, members = records("torch_members-two-cpu")
     processes = [part["ratio"] for part in members["rounds"]]
     return paragraph(
@@ -355,8 +361,10 @@ def loop() -> str:
         f"{record['median_ratio']:.3f} "
         f"times as long (median; single rounds {min(single):.2f} to {max(single):.2f}) ({link('torch_loop-cpu')}). "
         f"A bare loop with {two_threads['bare_threads']} threads is {two_threads['median_ratio']:.2f} times as fast as "
-        f"one of ours with one, on idle cores ({link('torch_loop-two-threads-cpu')}): a single member of a network of "
-        "this size is trained with all threads. Two members in two processes "
+        f"one of ours with one, on idle cores ({link('torch_loop-two-threads-cpu')}), so a single member that is "
+        "not tiny is trained with all threads. Ours then takes this many times as long as a bare loop with PyTorch's "
+        f"own threads (medians of {len(as_run[0]['rounds'])} rounds on idle cores): {sizes} "
+        f"({link('torch_loop-as-run-cpu', 'jsonl')}). Two members in two processes "
         f"do {members['median_ratio']:.2f} times as many steps as one after the other (median; {min(processes):.2f} to "
         f"{max(processes):.2f}) ({link('torch_members-two-cpu', 'jsonl')})."
     )

@@ -1,6 +1,7 @@
 """The records of benchmarks meet their bars. What pages say of them is generated (`tests/test_generated.py`)."""
 
 import json
+import statistics
 from statistics import median
 
 import pytest
@@ -63,6 +64,19 @@ def test_a_bench_of_an_own_model_takes_less_than_25_minutes():
 def test_the_quick_presets_of_tracking_and_recognition_take_less_than_eight_minutes():
     seconds = load("benchmarks/records/quick_presets-cpu.json")["seconds"]
     assert set(seconds) == {"tracking", "recognition"} and max(seconds.values()) <= 8 * 60
+
+
+def test_a_single_member_takes_no_longer_than_in_a_bare_loop():
+    decoder, text, ratios = (
+        json.JSONDecoder(),
+        (ROOT / "benchmarks/records/torch_loop-as-run-cpu.jsonl").read_text(),
+        [],
+    )
+    while text := text.lstrip():
+        record, end = decoder.raw_decode(text)
+        ratios.append(record["median_ratio"])
+        text = text[end:]
+    assert len(ratios) >= 8 and max(ratios) < 1.05 and statistics.median(ratios) <= 1.03
 
 
 def test_two_members_in_two_processes_use_two_cores():

@@ -74,8 +74,9 @@ def test_what_is_said_below_the_pictures_is_in_the_records():
     assert f"{first} of the answers are right at depth 1, {tenth} at depth 10 (three networks" in text
     assert len(members) == 3
     scores = [r for r in measured("chomsky") if "steps=10,000" in r["setting"] and r["statistic"] == "max"]
-    assert {r["members"] for r in scores if r["model"] != "transformer_encoder"} == {30}
-    assert {r["members"] for r in scores if r["model"] == "transformer_encoder"} == {10}
+    slow = ("transformer_encoder", "tape_rnn")
+    assert {r["members"] for r in scores if r["model"] not in slow} == {30}
+    assert {r["members"] for r in scores if r["model"] in slow} == {10}
 
 
 def test_the_lines_of_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):

@@ -46,7 +46,7 @@ REASONS = {  # parts of PyTorch's messages, and what they mean for a user
     "called random operation": "it draws random numbers other than those of dropout",
     "autograd.Function": "its custom autograd function has no batching rule (`generate_vmap_rule`)",
 }
-FEWEST_PRODUCTS = 5e8  # parameters times symbols of a batch, from which on a single member gains by several threads
+FEWEST_PRODUCTS = 5e6  # parameters times symbols of a batch, from which on a single member gains by several threads
 MARGIN = 1.25  # how much faster than the next road a fast one must be, since its rounding differs
 CALL_SECONDS = 5.0  # of a call, during which training cannot be stopped
 TOLERANCE, HALF_TOLERANCE = 1e-3, 0.05  # of losses, in single and in half precision

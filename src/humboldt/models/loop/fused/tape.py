@@ -34,7 +34,7 @@ BYTES = 8 * HIDDEN * 32 + 2 * HIDDEN**2 + 2 * 640 * 16  # of shared memory: stat
 
 
 class TapeKernel(NamedTuple):
-    """What the kernel of a tape must know beforehand."""
+    """Sizes and switches of a tape that its kernel is launched with."""
 
     cells: int  # in memory; the rings of all examples are even, and not larger
     jumps_write: bool
