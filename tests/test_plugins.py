@@ -2,6 +2,8 @@
 
 import importlib.metadata
 import importlib.util
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,16 @@ def files_unread(registrations_undone: None):
 def write(path: Path, text: str) -> Path:
     path.write_text(text)
     return path
+
+
+def test_an_edit_within_the_same_second_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    path = write(tmp_path / "mine.py", "VALUE = 1\n")
+    times = path.stat().st_atime_ns, path.stat().st_mtime_ns
+    assert plugins._load_file(path).VALUE == 1
+    os.utime(write(path, "VALUE = 2\n"), ns=times)
+    plugins._load_file.cache_clear()
+    assert plugins._load_file(path).VALUE == 2
 
 
 MODEL = """

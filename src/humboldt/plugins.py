@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from hashlib import sha256
 from importlib import metadata
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, TypeVar
 
 from humboldt.arguments import checked_arguments, optional, text, whole
@@ -203,12 +204,22 @@ def _public(module: ModuleType) -> dict[str, Any]:
     return own or named
 
 
+class _FreshLoader(SourceFileLoader):
+    """Compiles a file each time. Python takes cached bytecode for a file that was edited within the same second without
+    a change of its size; results would then be stored under the hash of code that did not run."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
 @cache
 def _load_file(path: Path) -> ModuleType:
     name = f"humboldt_plugin_{sha256(str(path).encode()).hexdigest()[:12]}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path}: this is not a Python file. Give one that ends in .py.")
+    if isinstance(spec.loader, SourceFileLoader):
+        spec.loader = _FreshLoader(name, str(path))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     _LOADING.append(path)

@@ -133,7 +133,7 @@ def test_kept_networks_are_restored_and_score_the_same(whole):
 def test_stopped_and_resumed_it_finds_the_same_network(tmp_path: Path, whole):
     (expected,) = results_of(whole[0])
     with pytest.raises(Interrupted):
-        run_one(planned(), tmp_path, Recording(stop_after=1))
+        run_one(planned(), tmp_path, Recording(stop_after=0))
     (resumed,) = results_of(run_one(planned(), tmp_path))
     assert (resumed.measures, resumed.detail) == (expected.measures, expected.detail)
     newest = max(tmp_path.glob("checkpoints/*/search-100/*.ckpt"))
