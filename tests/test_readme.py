@@ -11,7 +11,8 @@ from pages import ROOT, measured
 
 import humboldt
 from humboldt import cli
-from humboldt.suites import suites
+from humboldt.suites import benched, suites
+from humboldt.suites.bench import QUICK
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 REPRODUCED = (ROOT / "docs/reproduced.md").read_text(encoding="utf-8")
@@ -58,6 +59,13 @@ def test_the_picture_of_the_bench_is_that_of_the_references(tmp_path: Path, monk
     drawn, shown = (re.sub(r"\b(clip|gradient_)\d+", r"\1", path.read_text()) for path in (again, ROOT / BENCH))
     assert drawn == shown, "run `sh docs/pictures/make.sh`"
     assert re.search(rf"!\[.+?\]\({BENCH}\)", "\n".join(README.splitlines()[:20]))
+    answered = dict[str, set[str]]()
+    for each in benched.answers_of(benched.reference_scores(), QUICK):
+        answered.setdefault(benched.model_title(each.model), set()).add(each.suite)
+    everything = set.union(*answered.values())
+    assert {title for title, found in answered.items() if f">{title}</text>" in drawn} == {
+        title for title, found in answered.items() if found == everything
+    }
 
 
 def test_what_is_said_below_the_pictures_is_in_the_records():

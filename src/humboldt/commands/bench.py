@@ -154,7 +154,7 @@ def references(
 
 
 def _draw(path: Path, preset: str) -> None:
-    """Draws the answers of all references under a bench preset."""
+    """Draws the answers of the references under a bench preset, of families that have them in every suite."""
     from humboldt.page.charts import kind_of, save
 
     kind_of(path)
@@ -165,7 +165,9 @@ def _draw(path: Path, preset: str) -> None:
         raise UsageError(
             f"--preset {preset}: no references ship for it yet. `humboldt references` lists those that do."
         )
-    save([profile_figure(full, [], answers)], path)
+    suites_of = {each.model: {other.suite for other in answers if other.model == each.model} for each in answers}
+    whole = [each for each in answers if suites_of[each.model] == set.union(*suites_of.values())]
+    save([profile_figure(full, [], whole or answers)], path)
     print(path)
 
 

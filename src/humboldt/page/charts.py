@@ -266,7 +266,8 @@ def _profile(alt: Any, figure: Figure) -> list[Any]:
         scale=alt.Scale(domain=sources, range=[SOURCE_COLOURS.get(source, COLOURS[0]) for source in sources]),
         legend=alt.Legend(symbolOpacity=1, orient="bottom") if len(sources) > 1 else None,
     )
-    labels = alt.Axis(labelLimit=190, grid=False, title=None)
+    room = min(LABEL, round(LETTER * max(map(len, figure.y.order), default=0)))  # fonts differ: some are wide
+    labels = alt.Axis(labelLimit=LABEL, minExtent=room, grid=False, title=None)
     y = alt.Y(f"{figure.y.column}:N", sort=list(figure.y.order), axis=labels)
     ends = alt.Axis(values=[0, 0.5, 1], format=".1~f", labelFlush=True)
     x = alt.X(f"{figure.x.column}:Q", title=figure.x.title, scale=alt.Scale(domain=[0, 1]), axis=ends)
@@ -287,6 +288,7 @@ def _profile(alt: Any, figure: Figure) -> list[Any]:
     ]
 
 
+LABEL, LETTER = 190, 6.8  # pixels of a label at most, and of a letter in a wide font
 _LAYERS = {
     Kind.PROFILE: _profile,
     Kind.LINES: _lines,
