@@ -31,6 +31,11 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SECONDS_AFTER_FAILURE", "0.5")
+
+
 def lanes(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "reproductions/lanes.py", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=400)
@@ -92,8 +97,7 @@ def test_it_stops_when_it_is_told_to(tmp_path: Path):
     assert log.read_text() == "begun\nsaved\n"
 
 
-def test_a_command_that_fails_is_tried_once_more_after_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("SECONDS_AFTER_FAILURE", "0.5")
+def test_a_command_that_fails_is_tried_once_more_after_the_others(tmp_path: Path):
     first, back = f"test -e {tmp_path}/there || {{ touch {tmp_path}/there; exit 1; }}", tmp_path / "back"
     done = lanes(str(tmp_path), "200", first, "echo", "echo again; false", "--lanes", "1", "--back", str(back))
     ends = re.findall(r"(\d) ends: exit status (\d)", done.stdout)
