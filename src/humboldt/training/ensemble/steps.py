@@ -77,8 +77,8 @@ def nats_per_symbol(logits: Float[Array, "time out"], targets: Int[Array, " time
 def likeliest(logits: Float[Array, "time out"]) -> Int[Array, " time"]:
     """Returns the first of the symbols with the largest logit.
 
-    On an accelerator by two plain reductions, which together take a twentieth of the time of XLA's `argmax`. There,
-    where a logit is not a number, the result is no symbol.
+    On an accelerator two plain reductions replace XLA's `argmax`, which is slow there. If a logit is NaN, they give the
+    number of symbols, which is not the id of any symbol.
     """
     if jax.default_backend() == "cpu":
         return logits.argmax(-1)
