@@ -30,12 +30,12 @@ def profiled(road: Road) -> Counter[str]:
         for path in glob.glob(f"{folder}/**/*.trace.json.gz", recursive=True):
             with gzip.open(path) as file:
                 events = json.load(file)["traceEvents"]
-            about = [each for each in events if each["ph"] == "M"]
+            about = [each for each in events if each.get("ph") == "M"]
             names = {(each["name"], each["pid"], each.get("tid")): each["args"]["name"] for each in about}
             for each in events:
                 place = each.get("pid"), each.get("tid")
                 on_gpu = "GPU" in names.get(("process_name", place[0], None), "")
-                if each["ph"] == "X" and on_gpu and "Stream" in names.get(("thread_name", *place), ""):
+                if each.get("ph") == "X" and on_gpu and "Stream" in names.get(("thread_name", *place), ""):
                     total[each["name"]] += each["dur"] / road.ensemble.call_steps
     return total
 

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from humboldt.languages import Pairs, frame_transduction, tasks
+from humboldt.models.networks import recurrent
 from humboldt.models.zoo.rnn import RNN
+from humboldt.models.zoo.tape_rnn import TapeRNN
 from humboldt.models.zoo.transformer_encoder import TransformerEncoder
 from humboldt.training.ensemble import evaluate as module
 from humboldt.training.ensemble.evaluate import count_correct, evaluate
@@ -23,10 +25,13 @@ def build(key: jax.Array):
     return RNN(hidden_size=8).build(3, 2, num_symbols=2, key=key)
 
 
-@pytest.mark.parametrize("room", [module.STATE_BYTES_AT_ONCE, 100])
-def test_counts_equal_the_obvious_way(room: int, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("is_kernel", [False, True])
+@pytest.mark.parametrize("room", [module.BYTES_AT_ONCE, 100])
+def test_counts_equal_the_obvious_way(room: int, is_kernel: bool, monkeypatch: pytest.MonkeyPatch):
     count_correct._cached.clear_cache()  # pyright: ignore
-    monkeypatch.setattr(module, "STATE_BYTES_AT_ONCE", room)  # the second: for two rows at a time
+    monkeypatch.setattr(module, "BYTES_AT_ONCE", room)  # the second: for two rows at a time, or for one
+    if is_kernel:  # the loop is chosen as where there is a kernel, and run as a scan
+        monkeypatch.setattr(recurrent, "why_scan", lambda *_: "")
     batch = frame_transduction(REVERSALS, 2)
     weights, (_, static) = stack_weights(build, [0, 1]), eqx.partition(build(jax.random.key(0)), eqx.is_inexact_array)
     (found,) = evaluate(weights, static, iter([batch]))
@@ -58,6 +63,16 @@ def test_more_members_leave_room_for_fewer_rows():
     tokens = jnp.zeros((250, 128), jnp.int32)
     assert module.PAIRS_AT_ONCE["cpu"] == 256 * 128**2
     assert [module._rows_at_once(tokens, members) for members in (1, 2, 30, 1000)] == [250, 125, 8, 1]
+
+
+def test_a_string_that_a_kernel_reads_needs_room_for_one_tape(monkeypatch: pytest.MonkeyPatch):
+    network = TapeRNN(hidden_size=256).build(3, 2, num_symbols=2, key=jax.random.key(0))
+    tokens = jnp.zeros(1536, jnp.int32)
+    assert network.numbers_at_once(tokens) is None
+    monkeypatch.setattr(recurrent, "why_scan", lambda *_: "")
+    numbers = network.numbers_at_once(tokens)
+    assert numbers is not None and 1536 * 258 + 3074 * 8 <= numbers < 1536 * 258 + 3074 * 8 + 1000
+    assert module._rows_together(128, 10 * 4 * numbers) >= 64
 
 
 def test_no_compilation_per_length():

@@ -24,10 +24,11 @@ class AbstractStepwise(eqx.Module):
 
     prefers_steps: ClassVar[bool] = True
 
-    def reads_at_once(self, steps: int) -> bool:
-        """Returns whether a string of `steps` steps is read faster at once here although `prefers_steps`."""
-        del steps
-        return False
+    def numbers_at_once(self, tokens: Tokens) -> int | None:
+        """Returns how many numbers are in memory while tokens are read at once, if this is faster here although
+        `prefers_steps`; otherwise `None`. Called in evaluation, without gradients."""
+        del tokens
+        return None
 
     @abstractmethod
     def start(self, tokens: Tokens, mask: Mask | None = None, key: PRNGKeyArray | None = None) -> Any:

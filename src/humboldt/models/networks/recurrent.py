@@ -50,8 +50,11 @@ class RecurrentNetwork(AbstractStepwise, AbstractInspectable):
             hidden = outputs_of(self.cell, self._extent(tokens, mask), self._vectors(), tokens)
         return jax.vmap(self._logits)(hidden)
 
-    def reads_at_once(self, steps: int) -> bool:
-        return not self.keeps_one_table and not why_scan(self.cell, self._vectors(), steps)
+    def numbers_at_once(self, tokens: Tokens) -> int | None:
+        if self.keeps_one_table or why_scan(self.cell, self._vectors(), len(tokens)):
+            return None
+        state = sum(leaf.size for leaf in jax.tree.leaves(jax.eval_shape(self.start, tokens)))
+        return state + len(tokens) * sum(self.readout.weight.shape)  # outputs and logits of all steps
 
     def inspect(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> dict[str, Internal]:
         """Returns the states of the cell after every step and, for a memory, its contents and the actions on it."""

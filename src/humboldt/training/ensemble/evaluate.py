@@ -15,7 +15,7 @@ from humboldt.models.networks.base import AbstractStepwise
 from humboldt.training.ensemble.members import over_members, pad_members
 
 PAIRS_AT_ONCE = {"cpu": 2**22, "accelerator": 2**26}  # pairs of steps that attend to each other, in all rows together
-STATE_BYTES_AT_ONCE = 2**31  # bytes of the states of all rows that take a step together
+BYTES_AT_ONCE = 2**31  # of the states, and of what is kept of all steps, of all rows that are read together
 TIME_BUCKET = 128  # evaluation batches are padded to a multiple of this: few programs, and memories sized to fit
 
 
@@ -40,7 +40,9 @@ def count_correct(
     def stepwise(model: PyTree) -> Array:
         """Runs the time steps one after the other, for all rows or as many as fit into memory."""
         rows = tokens, mask, targets, target_mask, keys
-        together = _rows_together(model, tokens, num_members)
+        state = jax.eval_shape(model.start, tokens[0])
+        size = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
+        together = _rows_together(len(tokens), num_members * size)
         if together == len(tokens):
             return step_rows(model, *rows)
         groups = jax.tree.map(lambda x: x.reshape(-1, together, *x.shape[1:]), rows)
@@ -73,8 +75,9 @@ def count_correct(
         model = eqx.combine(weights, static)
         if not is_stepwise:
             return at_once(model, _rows_at_once(tokens, num_members))
-        if not must_step and model.reads_at_once(tokens.shape[1]):
-            return at_once(model, _rows_together(model, tokens, num_members * tokens.shape[1]))
+        numbers = None if must_step else model.numbers_at_once(tokens[0])
+        if numbers is not None:
+            return at_once(model, _rows_together(len(tokens), num_members * 4 * numbers))
         return stepwise(model)
 
     # Stepwise networks run step by step where it is cheaper, or where they must.
@@ -90,13 +93,10 @@ def count_correct(
     return over_members(counted, (0,))(weights)
 
 
-def _rows_together(model: PyTree, tokens: Int[Array, "batch time"], num_states: int) -> int:
-    """Returns the number of rows that take a step together: all, or a half, a quarter, ... if memories are too
-    large. `num_states`: of each row that are in memory at the same time."""
-    state = jax.eval_shape(model.start, tokens[0])
-    size = num_states * sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
-    rows = len(tokens)
-    while rows % 2 == 0 and rows * size > STATE_BYTES_AT_ONCE:
+def _rows_together(rows: int, size: int) -> int:
+    """Returns how many of `rows` rows are read together: all, or a half, a quarter, ... if a row of `size` bytes is so
+    large that they do not fit into memory."""
+    while rows % 2 == 0 and rows * size > BYTES_AT_ONCE:
         rows //= 2
     return rows
 
