@@ -10,7 +10,7 @@ from pages import script
 import humboldt
 from humboldt import cli
 
-EVERY = 83  # of about 6,900 calls
+EVERY = 167  # of about 6,900 calls
 
 
 def test_a_sample_of_wrong_calls_is_refused(tmp_path: Path):
