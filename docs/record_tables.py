@@ -118,12 +118,24 @@ def pcfg_set_cells() -> str:
 
 
 def syntax_table_2() -> str:
-    """Returns the best of 30 members of the stated sizes, the paper's in brackets; in bold where the two disagree."""
+    """Returns results on strings whose symbols follow Zipf's law."""
+    return _syntax_table("zipf")
+
+
+def syntax_table_3() -> str:
+    """Returns results on strings whose symbols are equally frequent."""
+    return _syntax_table("uniform")
+
+
+def _syntax_table(distribution: str) -> str:
+    """Returns the best of 30 members of the stated sizes, the paper's in brackets if it has one; in bold where the two
+    disagree."""
     rule = RULES["syntax"]
     found: dict[tuple[str, str, str, str], Record] = {}
     for record in records("syntax"):
         place = dict(part.split("=") for part in record.setting.split(", ") if "=" in part)
-        if record.statistic == "max" and record.members == 30 and "sizes" not in place and "zipf" in record.setting:
+        is_best_of_30 = record.statistic == "max" and record.members == 30
+        if is_best_of_30 and "sizes" not in place and distribution in record.setting:
             found.setdefault((record.task, place["terminals"], record.model, record.measure), record)
     rows, above = [], ("", "")
     for task in SYNTAX_TASKS:
@@ -135,9 +147,12 @@ def syntax_table_2() -> str:
                     if record is None:
                         entries.append("–")
                         continue
-                    text = f"{record.value:.2f} ({record.published:.2f})"
-                    agrees = rule.agrees(record.value, str(record.published), None)
-                    entries.append(text if agrees else f"**{text}**")
+                    if record.published is None:
+                        entries.append(f"{record.value:.2f}")
+                    else:
+                        text = f"{record.value:.2f} ({record.published:.2f})"
+                        agrees = rule.agrees(record.value, str(record.published), None)
+                        entries.append(text if agrees else f"**{text}**")
                     shortcuts.append(found[task, terminals, model, f"{measure}_shortcut"].value)
                 first = f"`{task}`" if task != above[0] else "", terminals if (task, terminals) != above else ""
                 above = task, terminals
@@ -380,7 +395,8 @@ def syntax_shortcuts() -> str:
 BLOCKS = {
     each.__name__: each
     for each in (
-        *(chomsky_cells, pcfg_set_cells, syntax_table_2, syntax_printed_columns, syntax_columns, syntax_shortcuts),
+        *(chomsky_cells, pcfg_set_cells, syntax_table_2, syntax_table_3),
+        *(syntax_printed_columns, syntax_columns, syntax_shortcuts),
         *(bias_shares, bias_lengths, bias_scan, bias_fairseq, bias_fairseq_changes, bias_moments),
         *(bias_units, bias_appendices, bias_kept),
         *(bliss_table_2, bliss_orders, mdlrnn_sizes),
