@@ -83,7 +83,9 @@ def products(source: str) -> str:
     number = {"rnn": "bf16", "tape": "bf16", "gated": "f16"}[source]
     shapes = {"rnn": (32,), "tape": (32,), "gated": (64, 128, 256)}[source]
     return (
-        "#pragma once\n" + "".join(_product(n, number, in_registers) for n in shapes for in_registers in (0, 1)) + SMALL
+        "#pragma once\n"
+        + "".join(_product(n, number, in_registers) for n in shapes for in_registers in (0, 1))
+        + SMALL.replace("bf16", number)
     )
 
 

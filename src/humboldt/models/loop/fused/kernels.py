@@ -177,7 +177,7 @@ def _rnn_backward(
         shared += 2048 + _SUMS + 2 * 8192
     scale = jnp.ones(members, jnp.float32)
     if activation == "tanh":
-        scale = _scale(d_outputs)
+        scale = _scale(jnp.abs(d_outputs).max((1, 2, 3)))
         arguments += [scale, _last_padded(outputs, size)]
     else:
         arguments.append(residuals[0])
@@ -238,7 +238,7 @@ def _fragments(x: Array) -> Array:
 # LSTM and GRU ------------------------------------------------------------------------------------------------------
 
 # The unit, of 64, of column 8 j + 2 a + e of a product.
-_UNIT = np.array([16 * a + 2 * j + e for j in range(8) for a in range(4) for e in range(2)])
+_UNIT = np.array([32 * (j // 4) + 8 * a + 2 * (j % 4) + e for j in range(8) for a in range(4) for e in range(2)])
 
 
 def gated_table(symbols: int) -> tuple[int, bool]:
@@ -251,58 +251,62 @@ def _gated_forward(
     kind: str, weights: Mapping[str, Array], table: Array, symbols: Array, keeps: bool, activation: Activation
 ) -> Forward:
     del activation
-    size = _padded_size(kind, weights)
+    size, (readout, classes) = _padded_size(kind, weights), _readout(weights)
     blocks, (columns, has_low_parts) = size // 64, gated_table(table.shape[1])
     members, (batch, steps) = len(table), symbols.shape[-2:]
     entries = _gates_padded(table, size).reshape(members, -1, 4, blocks, 64)[..., _UNIT].transpose(0, 3, 2, 4, 1)
     if has_low_parts:
-        high = jax.lax.reduce_precision(entries, 5, 10)
-        entries = jnp.concatenate([_last_padded(x, columns // 2) for x in (high, entries - high)], -1)
+        entries = jnp.concatenate([_last_padded(x, columns // 2) for x in _halves(entries)], -1)
     entries = _last_padded(entries, columns).astype(jnp.float16)
-    kept = (members, batch, steps) if keeps else (1, 1, 1)
-    outputs, before, gates = launch(
+    kept = (members, batch, steps) if keeps else (1, 1, 0)
+    parts = (members, blocks, batch, steps, classes + classes % 2)
+    outputs, states, gates = launch(
         read(f"{kind}_forward_{size}_{columns}"),
         "gated_forward",
         (
-            _array((members, batch, steps, size), jnp.float32),
-            _array((*kept, size), jnp.float16),
-            _array((kept[0], kept[2], blocks, 5, 2, kept[1], 32), jnp.float16),
+            _array(parts if classes else (members, batch, steps, size), jnp.float32),
+            _array((*kept[:2], kept[2] + 1, size + columns), jnp.float16),
+            _array((kept[0], max(kept[2], 1), blocks, 5, 2, kept[1], 32), jnp.float16),
         ),
-        _sizes(symbols, table, keeps),
+        _sizes(symbols, table, keeps, classes),
         symbols,
         _gated_weights(weights, size),
         entries,
+        _readout_fragments(readout, size),
         blocks=members * blocks * -(-batch // GATED_ROWS),
         threads=256,
         shared_memory=768 * size + 1024 * columns + 64,
     )
+    if classes:
+        outputs = outputs.sum(1)[..., :classes]
     if not keeps:
         return Forward(outputs, {}, ())
-    return Forward(outputs, {"before": before}, (jnp.moveaxis(gates, 5, 1),))  # moved back later: no copy
+    return Forward(outputs, {"states": states}, (jnp.moveaxis(gates, 5, 1),))  # moved back later: no copy
 
 
 def _gated_backward(
     kind: str, weights: Mapping[str, Array], residuals: tuple[Array, ...], d_outputs: Array
 ) -> Gradients:
-    size, hidden = _padded_size(kind, weights), weights["recurrent"].shape[1]
+    size, hidden, (readout, classes) = _padded_size(kind, weights), weights["recurrent"].shape[1], _readout(weights)
     blocks = size // 64
     members, batch, steps, _ = d_outputs.shape
-    scale = _scale(d_outputs)
+    scale = _scale(_largest_product(d_outputs, readout) if classes else jnp.abs(d_outputs).max((1, 2, 3)))
     (d_drive,) = launch(
         read(f"{kind}_backward_{size}"),
         "gated_backward",
-        (_array((members, batch, steps, 4 * size), jnp.float16),),
-        jnp.asarray(np.array([batch, steps, 0, 0, 1], np.int32)),
+        (_array((members, batch, steps + 1, 4 * size), jnp.float16),),
+        jnp.asarray(np.array([batch, steps, 0, 0, 1, classes], np.int32)),
         _gated_weights(weights, size),
         scale,
         jnp.moveaxis(residuals[0], 1, 5),
-        _last_padded(d_outputs, size),
+        _rows_padded(readout, size),
+        d_outputs if classes else _last_padded(d_outputs, size),
         blocks=members * blocks * -(-batch // GATED_ROWS),
         threads=256,
-        shared_memory=512 * size + 2 * (blocks - 1) * 4 * 2048 + 64,
+        shared_memory=512 * size + 2 * (blocks - 1) * 4 * 2048 + 64 + 256 * classes,
     )
     if size != hidden:
-        d_drive = d_drive.reshape(members, batch, steps, 4, size)[..., :hidden].reshape(members, batch, steps, -1)
+        d_drive = d_drive.reshape(*d_drive.shape[:3], 4, size)[..., :hidden].reshape(*d_drive.shape[:3], -1)
     return Gradients(d_drive, {}, jnp.broadcast_to(scale[:, None], (members, batch)))
 
 
@@ -310,9 +314,40 @@ def _gated_weights(weights: Mapping[str, Array], size: int) -> Float[Array, "mem
     return _gates_padded(_rows_padded(weights["recurrent"], size), size).astype(jnp.float16)
 
 
-def _scale(d_outputs: Float[Array, "member example time hidden"]) -> Float[Array, " member"]:
-    """Returns, for each member, the power of two that brings its largest number near to 1 (1 if that is not finite)."""
-    largest = jnp.abs(d_outputs).max((1, 2, 3))
+def _readout(weights: Mapping[str, Array]) -> tuple[Float[Array, "member hidden classes"], int]:
+    """Returns the weights of the readout and its classes; zeros and no classes without one, as no array may be empty."""
+    if "readout" in weights:
+        return weights["readout"], weights["readout"].shape[2]
+    return jnp.zeros((*weights["recurrent"].shape[:2], 1), jnp.float32), 0
+
+
+def _readout_fragments(readout: Float[Array, "member hidden classes"], size: int) -> Array:
+    """Orders the weights of the readout as a warp reads them: (block, eight classes, k-step, lane, part, register,
+    two), where the high and the low part are float16."""
+    padded = _padded(readout, size, -(-readout.shape[2] // 8) * 8)
+    # Rows: (block, k-step, register, pair, two) of the units; columns: eight classes.
+    ordered = padded.reshape(len(padded), -1, 64, padded.shape[2])[:, :, _UNIT]
+    ordered = ordered.reshape(len(padded), -1, 4, 2, 4, 2, padded.shape[2] // 8, 8)
+    parts = jnp.stack([part.astype(jnp.float16) for part in _halves(ordered)], -1)
+    return parts.transpose(0, 1, 6, 2, 7, 4, 8, 3, 5).reshape(len(padded), -1)
+
+
+def _halves(x: Array) -> tuple[Array, Array]:
+    """Returns the high part of numbers, which is exact in float16, and the rest."""
+    high = jax.lax.reduce_precision(x, 5, 10)
+    return high, x - high
+
+
+def _largest_product(
+    d_logits: Float[Array, "member example time classes"], readout: Float[Array, "member hidden classes"]
+) -> Float[Array, " member"]:
+    """Returns a bound on the gradients of the outputs of each member: with two classes at most twice the largest."""
+    return (jnp.abs(d_logits) * jnp.abs(readout).max(1)[:, None, None]).sum(3).max((1, 2))
+
+
+def _scale(largest: Float[Array, " member"]) -> Float[Array, " member"]:
+    """Returns, for each member, the power of two that brings its largest gradient of an output, or a bound on it, near
+    to 1 (1 if that is not finite)."""
     exponent = jax.lax.bitcast_convert_type(largest, jnp.int32) >> 23 & 255  # biased by 127
     wanted = jnp.where(jnp.isfinite(largest), jnp.clip(2 * 127 - HEADROOM - exponent, 4, 250), 127)
     return jax.lax.bitcast_convert_type(wanted << 23, jnp.float32)
@@ -333,11 +368,11 @@ def _padded_size(kind: str, weights: Mapping[str, Array]) -> int:
     return STACK_HIDDEN if kind == "stack_rnn" else next(size for size in HIDDEN_SIZES if size >= hidden)
 
 
-def _sizes(symbols: Array, table: Array, keeps: bool) -> Int[Array, " 5"]:
+def _sizes(symbols: Array, table: Array, keeps: bool, classes: int = 0) -> Int[Array, " 6"]:
     """Returns `struct Sizes` of the kernels."""
     batch, steps = symbols.shape[-2:]
     stride = batch * steps if symbols.ndim == 3 else 0
-    return jnp.asarray(np.array([batch, steps, table.shape[1], stride, keeps], np.int32))
+    return jnp.asarray(np.array([batch, steps, table.shape[1], stride, keeps, classes], np.int32))
 
 
 def _array(shape: tuple[int, ...], dtype: Any) -> jax.ShapeDtypeStruct:

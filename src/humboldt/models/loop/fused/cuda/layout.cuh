@@ -32,4 +32,5 @@ struct Sizes {
   int batch, steps, symbols;
   int symbol_stride;  // between members: 0 where all see the same symbols
   int keeps;          // whether a backward pass follows
+  int classes;        // of the readout that the kernel applies; 0: outputs are hidden states
 };
