@@ -258,19 +258,20 @@ def _gated_forward(
     if has_low_parts:
         entries = jnp.concatenate([_last_padded(x, columns // 2) for x in _halves(entries)], -1)
     entries = _last_padded(entries, columns).astype(jnp.float16)
-    kept = (members, batch, steps) if keeps else (1, 1, 0)
+    kept = (members, batch, steps) if keeps else (1, 1, 1)
     parts = (members, blocks, batch, steps, classes + classes % 2)
-    outputs, states, gates = launch(
+    outputs, inputs, last, gates = launch(
         read(f"{kind}_forward_{size}_{columns}"),
         "gated_forward",
         (
             _array(parts if classes else (members, batch, steps, size), jnp.float32),
-            _array((*kept[:2], kept[2] + 1, size + columns), jnp.float16),
-            _array((kept[0], max(kept[2], 1), blocks, 5, 2, kept[1], 32), jnp.float16),
+            _array((*kept, size + columns), jnp.float16),
+            _array((*kept[:2], 1, size), jnp.float16),
+            _array((kept[0], kept[2], blocks, 5, 2, kept[1], 32), jnp.float16),
         ),
         _sizes(symbols, table, keeps, classes),
         symbols,
-        _gated_weights(weights, size),
+        _gated_weights(kind, weights, size),
         entries,
         _readout_fragments(readout, size),
         blocks=members * blocks * -(-batch // GATED_ROWS),
@@ -281,7 +282,8 @@ def _gated_forward(
         outputs = outputs.sum(1)[..., :classes]
     if not keeps:
         return Forward(outputs, {}, ())
-    return Forward(outputs, {"states": states}, (jnp.moveaxis(gates, 5, 1),))  # moved back later: no copy
+    notes = {"inputs": inputs, **({"last": last} if classes else {})}
+    return Forward(outputs, notes, (jnp.moveaxis(gates, 5, 1),))  # moved back later: no copy
 
 
 def _gated_backward(
@@ -294,9 +296,9 @@ def _gated_backward(
     (d_drive,) = launch(
         read(f"{kind}_backward_{size}"),
         "gated_backward",
-        (_array((members, batch, steps + 1, 4 * size), jnp.float16),),
+        (_array((members, batch, steps, 4 * size), jnp.float16),),
         jnp.asarray(np.array([batch, steps, 0, 0, 1, classes], np.int32)),
-        _gated_weights(weights, size),
+        _gated_weights(kind, weights, size),
         scale,
         jnp.moveaxis(residuals[0], 1, 5),
         _rows_padded(readout, size),
@@ -306,12 +308,15 @@ def _gated_backward(
         shared_memory=512 * size + 2 * (blocks - 1) * 4 * 2048 + 64 + 256 * classes,
     )
     if size != hidden:
-        d_drive = d_drive.reshape(*d_drive.shape[:3], 4, size)[..., :hidden].reshape(*d_drive.shape[:3], -1)
+        d_drive = d_drive.reshape(members, batch, steps, 4, size)[..., :hidden].reshape(members, batch, steps, -1)
     return Gradients(d_drive, {}, jnp.broadcast_to(scale[:, None], (members, batch)))
 
 
-def _gated_weights(weights: Mapping[str, Array], size: int) -> Float[Array, "member hidden drive"]:
-    return _gates_padded(_rows_padded(weights["recurrent"], size), size).astype(jnp.float16)
+def _gated_weights(kind: str, weights: Mapping[str, Array], size: int) -> Float[Array, "member hidden drive"]:
+    """Returns the recurrent weights, without the fourth part of those of a GRU, which is zero."""
+    gates = 3 if kind == "gru" else 4
+    recurrent = weights["recurrent"][..., : gates * weights["recurrent"].shape[1]]
+    return _gates_padded(_rows_padded(recurrent, size), size, gates)
 
 
 def _readout(weights: Mapping[str, Array]) -> tuple[Float[Array, "member hidden classes"], int]:
@@ -353,10 +358,10 @@ def _scale(largest: Float[Array, " member"]) -> Float[Array, " member"]:
     return jax.lax.bitcast_convert_type(wanted << 23, jnp.float32)
 
 
-def _gates_padded(x: Float[Array, "member row drive"], size: int) -> Array:
-    """Pads the four gates, which are the last axis, to `size` units each."""
-    gates = x.reshape(*x.shape[:2], 4, -1)
-    return _last_padded(gates, size).reshape(*x.shape[:2], 4 * size)
+def _gates_padded(x: Float[Array, "member row drive"], size: int, gates: int = 4) -> Array:
+    """Pads the gates, which are the last axis, to `size` units each."""
+    parts = x.reshape(*x.shape[:2], gates, -1)
+    return _last_padded(parts, size).reshape(*x.shape[:2], gates * size)
 
 
 # Both --------------------------------------------------------------------------------------------------------------

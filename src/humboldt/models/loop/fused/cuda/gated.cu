@@ -37,7 +37,7 @@ __device__ __forceinline__ float sigmoid_(float x) { return fmaf(fast_tanh(0.5f 
 // One unit of one example: `advance` returns the new hidden state from the sums of the gates, and notes what `gradients` needs.
 // The latter gives the gradients of the sums; `d_memory` becomes that of the memory before.
 #ifdef GRU
-[[maybe_unused]] constexpr int PRODUCTS = 3;  // gates with recurrent weights, the first ones
+constexpr int PRODUCTS = 3;  // gates with recurrent weights, the first ones
 __device__ __forceinline__ float advance(const float (&sums)[4], float& memory, float (&kept)[KEPT]) {
   const float r = sigmoid_(sums[0]), z = sigmoid_(sums[1]), heard = sums[2], n = fast_tanh(fmaf(r, heard, sums[3])), old = memory;
   memory = fmaf(z, old - n, n);
@@ -52,7 +52,7 @@ __device__ __forceinline__ void gradients(const float (&kept)[KEPT], float d_hid
   d_memory = d * z;
 }
 #else
-[[maybe_unused]] constexpr int PRODUCTS = 4;
+constexpr int PRODUCTS = 4;
 __device__ __forceinline__ float advance(const float (&sums)[4], float& memory, float (&kept)[KEPT]) {
   const float i = sigmoid_(sums[0]), g = fast_tanh(sums[1]), f = sigmoid_(sums[2]), o = sigmoid_(sums[3]), old = memory;
   memory = fmaf(f, old, i * g);
@@ -89,13 +89,16 @@ struct Place {
 // The column of a product, 8 j + 2 pair + e, that belongs to unit `u` of the 64 of a gate: of thread `pair` of four.
 __device__ __forceinline__ constexpr int column(int u) { return (u >> 5) * 32 + (u >> 1 & 3) * 8 + (u >> 3 & 3) * 2 + (u & 1); }
 
-// Recurrent weights [m][hidden unit][gate][H] of hidden unit `s` to units 16 a to 16 a + 15 of this block, two in a word.
+// Recurrent weights [m][hidden unit][PRODUCTS][H] of hidden unit `s` to units 16 a to 16 a + 15 of this block, two in a word.
 struct Sixteen {
   uint32_t two[8];
-  __device__ __forceinline__ Sixteen(const num* weights, const Place& p, int s, int gate, int a) {
-    const uint4* from = (const uint4*)(weights + (((size_t)p.member * H + s) * 4 + gate) * H + p.rank * 64 + a * 16);
-    const uint4 x = from[0], y = from[1];
-    two[0] = x.x; two[1] = x.y; two[2] = x.z; two[3] = x.w; two[4] = y.x; two[5] = y.y; two[6] = y.z; two[7] = y.w;
+  __device__ __forceinline__ Sixteen(const float* weights, const Place& p, int s, int gate, int a) {
+    const float4* from = (const float4*)(weights + (((size_t)p.member * H + s) * PRODUCTS + gate) * H + p.rank * 64 + a * 16);
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+      const float4 x = gate < PRODUCTS ? from[k] : make_float4(0.f, 0.f, 0.f, 0.f);
+      two[2 * k] = pack(x.x, x.y); two[2 * k + 1] = pack(x.z, x.w);
+    }
   }
 };
 
@@ -105,20 +108,21 @@ constexpr int HOT = STATES + 2 * BLOCKS * 8192;             // one-hot symbols o
 constexpr int HOT_SIZE = ROWS * COLUMNS * 2, STRIDE = COLUMNS * 16;  // STRIDE: bytes of 8 rows
 constexpr int TABLE = HOT + 4 * HOT_SIZE;
 constexpr int BARRIERS = TABLE + 256 * COLUMNS * 2;
-constexpr int ROW = H + COLUMNS;  // of `states`
+constexpr int ROW = H + COLUMNS;  // of `inputs`
 
-// symbols [m or 1][B][T]; weights [m][hidden unit][gate][H]; table [m][rank][gate column][COLUMNS]: high and
+// symbols [m or 1][B][T]; weights [m][hidden unit][PRODUCTS][H]; table [m][rank][gate column][COLUMNS]: high and
 // low parts of up to COLUMNS / 2 symbols, or up to COLUMNS symbols in one part
 // readout [m][rank][8 classes][4][lane]: fragments of its weights, high and low parts
 // outputs [m][B][T][H] or, with a readout, each block's part of the logits [m][rank][B][T][even number of classes]
-// states [m][B][T + 1][ROW]: the hidden state before each step and the last one, with the one-hot symbol (once for each part of
-// the table) behind it: one product of them and the gradients of gates is the gradient of the weights and of the table
+// inputs [m][B][T][ROW]: the hidden state before each step, with the one-hot symbol (once for each part of the table) behind it:
+// one product of them and the gradients of gates is the gradient of the weights and of the table
+// last [m][B][H]: the hidden state after all steps
 // kept [m][T][rank][5][2][B][4][8]: gates and memory, by halves of a thread's 16 units. Only the kernels read it, so it lies as
 // they go through it: all examples of a step side by side.
 extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(256, 1)
-gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols, const num* __restrict__ weights,
+gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols, const float* __restrict__ weights,
               const uint4* __restrict__ table, const uint4* __restrict__ readout, float* __restrict__ outputs,
-              num* __restrict__ states_out, uint4* __restrict__ kept) {
+              num* __restrict__ inputs, num* __restrict__ last, uint4* __restrict__ kept) {
   SHARED_MEMORY(smem);
   const Sizes sizes = *sizes_at;
   const Place p(sizes);
@@ -130,6 +134,7 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
   char* own = states + p.rank * 8192;  // the panel of this block's units
   // One barrier for each of the others' panels, and one that tells that the others have read this block's.
   const uint32_t full = shared(smem + BARRIERS) + p.group * 32, empty = full + 24;
+#pragma unroll 1
   for (int i = threadIdx.x; i < 16 * H; i += 256) {  // neighbouring threads have neighbouring hidden units
     const int s = i % H, gate = i / H >> 2, a = i / H & 3;
     const Sixteen w(weights, p, s, gate, a);
@@ -164,27 +169,17 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
   }
   outputs += classes ? (((size_t)p.member * BLOCKS + p.rank) * sizes.batch + p.first) * T * width : p.example * T * H + p.rank * 64;
   readout += (p.member * BLOCKS + p.rank) * ((classes + 7) / 8) * 128 + p.lane;
-  states_out += p.example * (T + 1) * ROW;
-  num* state_at = states_out + (uint32_t)p.row * (T + 1) * ROW + p.rank * 64 + p.pair * 8;  // also row + 8, and 32 units further
-  auto note_symbols = [&](int t) {  // each block those of a part of the examples
+  inputs += p.example * T * ROW;
+  auto write_states = [&](num* to, int row) {  // rows of `row` numbers
 #pragma unroll
-    for (int k = 0; k < (ROWS * COLUMNS / 8 / BLOCKS + 127) / 128; k++) {
-      const int i = (p.tid + k * 128) * BLOCKS + p.rank, n = i / (COLUMNS / 8), c = i % (COLUMNS / 8);
-      if (n < p.rows)
-        *(uint4*)(states_out + ((uint32_t)n * (T + 1) + t) * ROW + H + 8 * c) =
-            *(const uint4*)(hot + (t & 1) * HOT_SIZE + (n >> 3) * STRIDE + c * 128 + (n & 7) * 16);
+    for (int k = 0; k < 4; k++) {
+      const int n = (p.tid >> 3) + k * 16, c = p.tid & 7;
+      if (n < p.rows) *(uint4*)(to + (uint32_t)n * row + p.rank * 64 + 8 * c) = *(const uint4*)(own + piece(n, c, ROWS));
     }
   };
-  const bool keeps0 = keeps && p.row < p.rows, keeps1 = keeps && p.row + 8 < p.rows;
-#pragma unroll
-  for (int r = 0; r < 2; r++)
-    if (r ? keeps1 : keeps0)
-#pragma unroll
-      for (int half = 0; half < 2; half++) *(uint4*)(state_at + (uint32_t)(8 * r) * (T + 1) * ROW + half * 32) = make_uint4(0, 0, 0, 0);
   async_fence();
   __syncthreads();
   cluster_sync();
-  if (keeps) note_symbols(0);
   const uint32_t weights_at = shared(smem), states_at = shared(states), hot_at = shared(hot), table_at = shared(smem + TABLE), own_at = shared(own);
   uint32_t peer_full[PEERS + 1], peer_empty[PEERS + 1], peer_panel[PEERS + 1];
 #pragma unroll
@@ -195,6 +190,7 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
   const uint32_t keep_piece = sizes.batch * 4;               // to the next half of a thread's units
   const size_t keep_step = BLOCKS * KEPT * 2 * keep_piece;  // to the next step
   uint4* keep_at = kept + (size_t)p.member * T * keep_step + p.rank * (KEPT * 2) * keep_piece + (p.first + p.row) * 4 + p.pair;
+  const bool keeps0 = keeps && p.row < p.rows, keeps1 = keeps && p.row + 8 < p.rows;
   float acc[128], memory[32];
 #pragma unroll
   for (int i = 0; i < 32; i++) memory[i] = 0.f;
@@ -215,6 +211,16 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
         product(acc, swizzled(states_at + from * 8192 + k * 32), swizzled(weights_at + from * 32768 + k * 32), 1);
     }
     product_commit();
+    if (keeps) {
+      write_states(inputs + (uint32_t)t * ROW, T * ROW);
+#pragma unroll
+      for (int k = 0; k < (ROWS * COLUMNS / 8 / BLOCKS + 127) / 128; k++) {  // each block the symbols of a part of the examples
+        const int i = (p.tid + k * 128) * BLOCKS + p.rank, n = i / (COLUMNS / 8), c = i % (COLUMNS / 8);
+        if (n < p.rows)
+          *(uint4*)(inputs + ((uint32_t)n * T + t) * ROW + H + 8 * c) =
+              *(const uint4*)(hot + (t & 1) * HOT_SIZE + (n >> 3) * STRIDE + c * 128 + (n & 7) * 16);
+      }
+    }
     product_wait();
     keep(acc);
     group_sync(p.group);  // all warps have read the hidden states
@@ -249,9 +255,6 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
             const uint32_t* x = &K[k][r * 8 + half * 4];
             to[(k * 2 + half) * keep_piece] = make_uint4(x[0], x[1], x[2], x[3]);
           }
-        num* state = state_at + ((uint32_t)(8 * r) * (T + 1) + t + 1) * ROW;
-        *(uint4*)state = make_uint4(h[r * 8], h[r * 8 + 1], h[r * 8 + 2], h[r * 8 + 3]);
-        *(uint4*)(state + 32) = make_uint4(h[r * 8 + 4], h[r * 8 + 5], h[r * 8 + 6], h[r * 8 + 7]);
       }
     if (PEERS > 0) barrier_wait(empty, t & 1);  // the others have read theirs, and so have got what was sent before
 #pragma unroll
@@ -269,7 +272,6 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
 #pragma unroll
       for (int k = 0; k < PEERS; k++) send(peer_panel[k], own_at, 8192, peer_full[k]);
     }
-    if (keeps) note_symbols(t + 1);
     if (!classes) {
 #pragma unroll
       for (int k = 0; k < 8; k++) {
@@ -292,6 +294,7 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
       if (c < classes && p.row + 8 < p.rows) *(float2*)(to + 8 * T * width) = make_float2(sums[2], sums[3]);
     }
   }
+  if (keeps) write_states(last + p.example * H, H);
   cluster_sync();
 }
 
@@ -299,11 +302,11 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
 constexpr int WEIGHTS = 256 * H * 2, PARTS = 4, RECEIVED = WEIGHTS;  // PARTS: pieces of 16 bytes that a thread gets from each of the others
 constexpr int BARRIERS = RECEIVED + 2 * PEERS * PARTS * 2048, READOUT = BARRIERS + 64;  // READOUT: [class][64 units]
 
-// weights [m][hidden unit][gate][H]; scale [m]; readout [m][hidden unit][class]
+// weights [m][hidden unit][PRODUCTS][H]; scale [m]; readout [m][hidden unit][class]
 // d_outputs [m][B][T][H] or, with a readout, gradients of the logits [m][B][T][class]
-// d_drive [m][B][T + 1][4 H], times scale; behind the last step there are zeros
+// d_drive [m][B][T][4 H], times scale
 extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(256, 1)
-gated_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weights, const float* __restrict__ scales,
+gated_backward(const Sizes* __restrict__ sizes_at, const float* __restrict__ weights, const float* __restrict__ scales,
                const uint4* __restrict__ kept, const float* __restrict__ readout, const float* __restrict__ d_outputs,
                num* __restrict__ d_drive) {
   SHARED_MEMORY(smem);
@@ -315,6 +318,7 @@ gated_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weigh
   char* received = smem + RECEIVED + p.group * PEERS * PARTS * 2048;  // [sender][piece][thread]
   const uint32_t full = shared(smem + BARRIERS) + p.group * 16, empty = full + 8;
   // Block s of the product's columns is for rank + s: its own is always the first.
+#pragma unroll 1
   for (int i = threadIdx.x; i < 16 * H; i += 256) {  // neighbouring threads have neighbouring columns
     const int s = i >> 4, gate = i >> 2 & 3, a = i & 3;
     const Sixteen w(weights, p, s, gate, a);
@@ -345,29 +349,13 @@ gated_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weigh
   const uint4* group_kept = kept + (size_t)p.member * T * keep_step + p.rank * (KEPT * 2) * keep_piece + p.first * 4;
   const uint4* keep_at = group_kept + p.row * 4 + p.pair;
   d_outputs += classes ? p.example * T * classes : p.example * T * H + p.rank * 64;
-  num* d_drive_at = d_drive + (p.example + p.row) * (T + 1) * (4 * H) + p.rank * 64 + p.pair * 8;
+  num* d_drive_at = d_drive + (p.example + p.row) * T * (4 * H) + p.rank * 64 + p.pair * 8;
   const uint4* next_kept = group_kept + p.tid * keep_piece;  // of the first ten threads, a piece each
   const float* readout_at = (const float*)(smem + READOUT) + p.pair * 8;
-  auto store = [&](int t, const uint32_t (&A)[64]) {
-#pragma unroll
-    for (int r = 0; r < 2; r++)
-      if (r ? there1 : there0) {
-        num* row = d_drive_at + ((uint32_t)(8 * r) * (T + 1) + t) * (4 * H);
-#define FRAGMENT(j) A[(g * 4 + ((j) >> 1)) * 4 + ((j) & 1) * 2 + r]
-#pragma unroll
-        for (int g = 0; g < 4; g++) {
-          *(uint4*)(row + g * H) = make_uint4(FRAGMENT(0), FRAGMENT(1), FRAGMENT(2), FRAGMENT(3));
-          *(uint4*)(row + g * H + 32) = make_uint4(FRAGMENT(4), FRAGMENT(5), FRAGMENT(6), FRAGMENT(7));
-        }
-      }
-  };
   float acc[H / 2], d_memory[32];
   uint32_t A[64];
 #pragma unroll
   for (int i = 0; i < 32; i++) { d_memory[i] = 0.f; acc[i] = 0.f; }
-#pragma unroll
-  for (int i = 0; i < 64; i++) A[i] = 0;
-  store(T, A);
   for (int n = 0; n < T; n++) {
     const int t = T - 1 - n;
     if (t > 0) {  // what the next step needs, on its way to the L2 cache
@@ -444,20 +432,31 @@ gated_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weigh
         for (int g = 0; g < 4; g++) A[(g * 4 + (j >> 1)) * 4 + (j & 1) * 2 + r] = pack_saturated(out[0][g], out[1][g]);
       }
     }
-    if (n + 1 == T) { store(t, A); break; }
     keep(A); keep(acc);
     product_fence();
 #pragma unroll
     for (int k = 0; k < 4 * PRODUCTS; k++)
       product(acc, A[k * 4], A[k * 4 + 1], A[k * 4 + 2], A[k * 4 + 3], swizzled(weights_at + (k >> 2) * H * 128 + (k & 3) * 32), k > 0);
     product_commit();
-    store(t, A);
-    if (PEERS > 0) {
+#pragma unroll
+    for (int r = 0; r < 2; r++)
+      if (r ? there1 : there0) {
+        num* row = d_drive_at + ((uint32_t)(8 * r) * T + t) * (4 * H);
+#define FRAGMENT(j) A[(g * 4 + ((j) >> 1)) * 4 + ((j) & 1) * 2 + r]
+#pragma unroll
+        for (int g = 0; g < 4; g++) {
+          *(uint4*)(row + g * H) = make_uint4(FRAGMENT(0), FRAGMENT(1), FRAGMENT(2), FRAGMENT(3));
+          *(uint4*)(row + g * H + 32) = make_uint4(FRAGMENT(4), FRAGMENT(5), FRAGMENT(6), FRAGMENT(7));
+        }
+      }
+    const bool sends = n + 1 < T;
+    if (PEERS > 0 && sends) {
       if (p.tid == 0) barrier_expect(full, PEERS * PARTS * 2048);
       if (n > 0) barrier_wait(empty, (n - 1) & 1);
     }
     product_wait();
     keep(acc); keep(A);
+    if (!sends) break;
 #pragma unroll
     for (int s = 0; s < PEERS; s++)
 #pragma unroll
