@@ -191,16 +191,21 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
   const size_t keep_step = BLOCKS * KEPT * 2 * keep_piece;  // to the next step
   uint4* keep_at = kept + (size_t)p.member * T * keep_step + p.rank * (KEPT * 2) * keep_piece + (p.first + p.row) * 4 + p.pair;
   const bool keeps0 = keeps && p.row < p.rows, keeps1 = keeps && p.row + 8 < p.rows;
-  float acc[128], memory[32];
+  float acc[32 * PRODUCTS], memory[32];
+  float alone[32];  // sums of a GRU's gate without recurrent weights
 #pragma unroll
   for (int i = 0; i < 32; i++) memory[i] = 0.f;
   for (int t = 0; t < T; t++) {
     const int next = symbol(t + 1);
     keep(acc);
+    if (PRODUCTS < 4) keep(alone);
     product_fence();
 #pragma unroll
-    for (int k = 0; k < COLUMNS / 16; k++)
-      product(acc, plain(hot_at + (t & 1) * HOT_SIZE + k * 256, 128, STRIDE), plain(table_at + k * 256, 128, STRIDE), k > 0);
+    for (int k = 0; k < COLUMNS / 16; k++) {
+      const uint64_t symbols = plain(hot_at + (t & 1) * HOT_SIZE + k * 256, 128, STRIDE);
+      product(acc, symbols, plain(table_at + k * 256, 128, STRIDE), k > 0);
+      if (PRODUCTS < 4) product(alone, symbols, plain(table_at + PRODUCTS * 8 * STRIDE + k * 256, 128, STRIDE), k > 0);
+    }
 #pragma unroll
     for (int s = 0; s < BLOCKS; s++) {  // the own panel first, the others as they come
       const uint32_t from = (p.rank + s) % BLOCKS;
@@ -223,6 +228,7 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
     }
     product_wait();
     keep(acc);
+    if (PRODUCTS < 4) keep(alone);
     group_sync(p.group);  // all warps have read the hidden states
     if (p.tid == 0) {
 #pragma unroll
@@ -237,7 +243,7 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
 #pragma unroll
         for (int e = 0; e < 2; e++) {
           const int x = j * 4 + r * 2 + e, y = r * 16 + j * 2 + e;
-          hidden[e] = advance({acc[x], acc[32 + x], acc[64 + x], acc[96 + x]}, memory[y], v[e]);
+          hidden[e] = advance({acc[x], acc[32 + x], acc[64 + x], PRODUCTS < 4 ? alone[x] : acc[32 * (PRODUCTS - 1) + x]}, memory[y], v[e]);
         }
 #pragma unroll
         for (int k = 0; k < KEPT; k++) K[k][r * 8 + j] = pack_kept(v[0][k], v[1][k]);
