@@ -284,7 +284,8 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
         const int n = (p.tid >> 4) + k * 8, c = p.tid & 15;
         const uint2 two = *(const uint2*)(own + piece(n, c >> 1, ROWS) + (c & 1) * 8);
         const float2 x = unpack(two.x), y = unpack(two.y);
-        if (n < p.rows) *(float4*)(outputs + ((uint32_t)n * T + t) * H + 4 * c) = make_float4(x.x, x.y, y.x, y.y);
+        // A plain assignment the compiler would turn into four stores.
+        if (n < p.rows) __stcg((float4*)(outputs + ((uint32_t)n * T + t) * H + 4 * c), make_float4(x.x, x.y, y.x, y.y));
       }
     }
     for (int first = 0; first < classes; first += 8) {  // a thread's new states are the first factor as they are
