@@ -50,6 +50,7 @@ class Scans:
 
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []
+        self.reads_out: set[bool] = set()  # whether kernels were given a readout
         self.factor = 1.0  # on the gradients, to be wrong
 
     def fits(self, kind: str, sizes: Any) -> str | None:
@@ -62,12 +63,18 @@ class Scans:
         members = len(table)
         own = symbols if symbols.ndim == 3 else jnp.broadcast_to(symbols, (members, *symbols.shape))
         self.calls.append(("forward", kind, members, symbols.shape, keeps))
+        self.reads_out.add("readout" in weights)
         drives = jax.vmap(lambda table, symbols: table[symbols])(table, own)
         outputs, read = self._run(kind, activation, weights, drives, self._taps(kind, weights, drives))
+        results = outputs @ weights["readout"][:, None] if "readout" in weights else outputs
         if not keeps:
-            return outputs, {}, ()
+            return results, {}, ()
         notes = {"before": _one_later(outputs), **({"read": read} if "stack" in kind else {})}
-        return outputs, notes, (drives, own)
+        if kind in kernels.GATED:
+            notes = {"inputs": jnp.concatenate([notes["before"], _one_hot(own, table.shape[1])], 3)}
+        if "readout" in weights:
+            notes["last"] = outputs[:, :, -1:]
+        return results, notes, (drives, own)
 
     def backward(
         self, kind: str, weights: Any, residuals: Any, outputs: Any, d_outputs: Any, *, activation: str = "relu"
@@ -77,10 +84,13 @@ class Scans:
         self.calls.append(("backward", kind, *outputs.shape[:3]))
         taps = self._taps(kind, weights, outputs)
         _, pull = jax.vjp(lambda *inputs: self._run(kind, activation, weights, *inputs)[0], drives, taps)
-        d_drives, d_taps = pull(d_outputs)
+        read_out = "readout" in weights
+        d_drives, d_taps = pull(d_outputs @ weights["readout"][:, None].mT if read_out else d_outputs)
         scale = 2.0 + jnp.arange(len(outputs), dtype=jnp.float32)[:, None]  # another one for each member
+        d_taps |= {"readout": d_outputs} if read_out else {}
         scaled = jax.tree.map(lambda x: self.factor * scale[:, :, None, None] * x, (d_drives, d_taps))
-        return scaled[0], jax.tree.map(_one_later, scaled[1]), jnp.broadcast_to(scale, outputs.shape[:2])
+        d_taps = jax.tree.map(_one_later, scaled[1]) | ({"last": scaled[1]["readout"][:, :, -1:]} if read_out else {})
+        return scaled[0], d_taps, jnp.broadcast_to(scale, outputs.shape[:2])
 
     def _run(self, kind: str, activation: str, weights: Any, drives: Any, taps: Any) -> Any:
         def member(weights: Any, *inputs: Any) -> Any:
@@ -91,6 +101,13 @@ class Scans:
     def _taps(self, kind: str, weights: Any, like: Any) -> Any:
         names = ("value", "action") if "stack" in kind else ()
         return {name: jnp.zeros((*like.shape[:3], weights[name].shape[-1])) for name in names}
+
+
+def _one_hot(symbols: Any, num_symbols: int) -> Any:
+    """Symbols as the kernels of LSTM and GRU write them."""
+    columns, has_low_parts = kernels.gated_table(num_symbols)
+    low = jax.nn.one_hot(symbols + columns // 2, columns) if has_low_parts else 0
+    return jax.nn.one_hot(symbols, columns) + low
 
 
 def _one_later(x: Any) -> Any:

@@ -23,6 +23,7 @@ class Case(NamedTuple):
     cell: int = 8
     activation: Any = "relu"
     own: bool = False  # whether members read symbols of their own
+    classes: int = 0  # of a readout that the kernel applies
 
 
 def drawn(case: Case) -> tuple[dict[str, Any], Any, Any, Any]:
@@ -43,11 +44,13 @@ def drawn(case: Case) -> tuple[dict[str, Any], Any, Any, Any]:
         }
         weights |= {"value_bias": normal(case.cell, fan=9), "action": normal(hidden, 3, fan=hidden)}
         weights["action_bias"] = normal(3, fan=9)
+    if case.classes:
+        weights["readout"] = normal(hidden, case.classes, fan=hidden)
     read_by = (members,) if case.own else ()
     symbols = jnp.asarray(rng.integers(0, case.symbols, (*read_by, case.batch, case.steps)), jnp.int32)
     d_outputs = (
         1e-6
-        * rng.standard_normal((members, case.batch, case.steps, hidden))
+        * rng.standard_normal((members, case.batch, case.steps, case.classes or hidden))
         * 10.0 ** np.arange(members)[:, None, None, None]
     )
     return weights, normal(case.symbols, drive, fan=3), symbols, jnp.asarray(d_outputs, jnp.float32)
@@ -65,6 +68,10 @@ def compare(case: Case) -> None:
         gradients = jax.tree.map(lambda d, by=by_scale: jnp.asarray(d, jnp.float32) * by, (d_drive, d_taps))
         results.append({"outputs": outputs, "notes": notes, "gradients": gradients})
     ours, theirs = results
+    if case.kind in kernels.GATED:  # without the units that the kernel adds
+        inputs, columns = ours["notes"]["inputs"], kernels.gated_table(case.symbols)[0]
+        assert (inputs[..., case.hidden : -columns] == 0).all()
+        ours["notes"]["inputs"] = jnp.concatenate([inputs[..., : case.hidden], inputs[..., -columns:]], 3)
     close(ours["outputs"], theirs["outputs"], 1e-3 if case.kind in kernels.GATED else 5e-5)
     close(ours["notes"], theirs["notes"], 4e-3)
     close(ours["gradients"], theirs["gradients"], 8e-3)
@@ -82,9 +89,9 @@ def close(ours: Any, theirs: Any, tolerance: float) -> None:
         assert (distances <= tolerance * norms).all(), (distances / norms).max()
 
 
-@pytest.mark.parametrize("kind", ["rnn", "gru"])
-def test_the_smallest_kernels(kind: str, emulator: Emulator):
-    compare(Case(kind, hidden=50, members=2, batch=3, steps=3, own=True))
+@pytest.mark.parametrize(("kind", "classes"), [("rnn", 0), ("rnn", 2), ("gru", 2)])
+def test_the_smallest_kernels(kind: str, classes: int, emulator: Emulator):
+    compare(Case(kind, hidden=50, members=2, batch=3, steps=3, own=True, classes=classes))
 
 
 CASES = (
@@ -92,14 +99,24 @@ CASES = (
     Case("rnn", hidden=128, members=2, batch=5, steps=6, symbols=9, own=True),
     Case("rnn", hidden=100, members=1, batch=40, steps=4, activation="tanh"),
     Case("rnn", hidden=256, members=1, batch=1, steps=1, activation="tanh"),
+    Case("rnn", hidden=256, members=2, batch=33, steps=3, symbols=32, classes=2),
+    Case("rnn", hidden=128, members=2, batch=5, steps=6, symbols=9, own=True, classes=16),
+    Case("rnn", hidden=64, members=2, batch=2, steps=1, classes=3),
+    Case("rnn", hidden=100, members=2, batch=40, steps=4, activation="tanh", classes=5),
     Case("stack_rnn", hidden=256, members=2, batch=33, steps=5, symbols=20, cell=5, own=True),
     Case("stack_rnn", hidden=64, members=1, batch=2, steps=8),
+    Case("stack_rnn", hidden=256, members=2, batch=33, steps=5, symbols=20, cell=5, own=True, classes=5),
+    Case("stack_rnn", hidden=64, members=1, batch=2, steps=1, classes=2),
     Case("lstm", hidden=256, members=1, batch=70, steps=3, symbols=8),
     Case("lstm", hidden=100, members=2, batch=3, steps=4, symbols=9, own=True),
     Case("lstm", hidden=64, members=2, batch=130, steps=2, symbols=32),
+    Case("lstm", hidden=256, members=1, batch=70, steps=3, symbols=8, classes=3),
+    Case("lstm", hidden=100, members=2, batch=3, steps=4, symbols=9, own=True, classes=16),
     Case("gru", hidden=256, members=1, batch=70, steps=3, symbols=8),
     Case("gru", hidden=100, members=2, batch=3, steps=4, symbols=9, own=True),
     Case("gru", hidden=64, members=2, batch=130, steps=2, symbols=32),
+    Case("gru", hidden=100, members=2, batch=70, steps=3, own=True, classes=9),
+    Case("gru", hidden=64, members=2, batch=2, steps=1, classes=1),
 )
 
 

@@ -17,10 +17,11 @@ from humboldt.models.cells.gru import uniform_gru_cell
 from humboldt.models.cells.lstm import normal_lstm_cell, uniform_lstm_cell
 from humboldt.models.cells.rnn import RNNCell, normal_rnn_cell, uniform_rnn_cell
 from humboldt.models.cells.with_memory import normal_memory_cell
+from humboldt.models.layers.linear import Linear
 from humboldt.models.loop.fused import kernels, self_test
 from humboldt.models.loop.fused.batching import forward
 from humboldt.models.loop.fused.choice import loop_road, noted_loops, without_gradients
-from humboldt.models.loop.outputs import outputs_of
+from humboldt.models.loop.outputs import logits_of, outputs_of, read_out
 from humboldt.models.loop.unroll import loop_form, unroll_symbols
 from humboldt.models.memories.stack import Stack
 
@@ -118,6 +119,58 @@ def test_one_call_runs_all_members_and_gradients_equal_those_of_the_scan(
     assert_equal(ours, run_of(by_scan(name != "rnn"), name, sizes, own=own))
 
 
+def read_out_of(run: Any, relu: bool) -> Any:
+    """A run whose outputs go through a readout, in the kernel if there is one that does it."""
+
+    def all_at_once(both: Any, vectors: jax.Array, symbols: jax.Array) -> jax.Array:
+        cell, readout = both
+        if run is by_choice:
+            extent = Extent.of(jnp.ones(len(symbols), bool))
+            return logits_of(cell, readout, extent, vectors, symbols, relu=relu)
+        return jax.vmap(lambda hidden: read_out(readout, hidden, relu=relu))(run(cell, vectors, symbols))
+
+    return all_at_once
+
+
+@pytest.mark.parametrize(
+    ("name", "classes", "relu", "own", "is_within"),
+    [
+        ("rnn", 2, False, False, True),
+        ("rnn", 16, True, True, True),
+        ("rnn", 17, False, False, False),
+        ("stack_rnn", 5, True, False, True),
+        ("lstm", 2, True, False, False),
+        pytest.param("stack_rnn", 6, False, False, False, marks=pytest.mark.slow),
+        pytest.param("tanh", 3, False, True, True, marks=pytest.mark.slow),
+        pytest.param("tanh", 3, True, False, False, marks=pytest.mark.slow),
+    ],
+)
+def test_gradients_through_a_readout_equal_those_of_the_scan(
+    name: str,
+    classes: int,
+    relu: bool,
+    own: bool,
+    is_within: bool,
+    kernel_scans: Scans,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    sizes = 2, 8, 3, 6
+    trusted = faultless(name, sizes)
+    self_test._faults.update({(*key[:-1], is_within): fault for key, fault in trusted.items()})
+    build = BUILD[name]
+    layer = Linear(8, classes, key=jax.random.key(7))
+    monkeypatch.setitem(
+        BUILD, name, lambda key, *sizes: (build(key, *sizes), scaled(layer, 1 + jax.random.uniform(key)))
+    )
+    ours = run_of(read_out_of(by_choice, relu), name, sizes, own=own)
+    assert kernel_scans.reads_out == {is_within}
+    assert_equal(ours, run_of(read_out_of(by_scan(True), relu), name, sizes, own=own))
+
+
+def scaled(layer: Linear, factor: jax.Array) -> Linear:
+    return jax.tree.map(lambda x: factor * (x + 0.1), layer)
+
+
 def run_of(run: Any, name: str, sizes: tuple[int, ...], *, own: bool) -> Any:
     function, arguments = learned(run, name, sizes, own=own)
     return function(*arguments)
@@ -127,7 +180,7 @@ def faultless(name: str, sizes: tuple[int, ...]) -> dict[Any, str]:
     """What the self-test remembers of kernels that it trusts."""
     kind = KIND.get(name, name)
     table = (16, True) if kind in kernels.GATED else None
-    return {(kind, sizes[1], "tanh" if name == "tanh" else "relu", 3 if "stack" in kind else 0, table): ""}
+    return {(kind, sizes[1], "tanh" if name == "tanh" else "relu", 3 if "stack" in kind else 0, table, False): ""}
 
 
 def test_no_program_has_a_gradient_of_the_weights_for_each_example(kernel_scans: Scans):

@@ -13,9 +13,9 @@ from humboldt.models.cells.base import AbstractCell, AbstractController, Extent
 from humboldt.models.cells.with_memory import normal_memory_cell, uniform_marnn_cell
 from humboldt.models.layers.embedding import NormalEmbedding
 from humboldt.models.layers.linear import Linear, look_up, uniform_linear
-from humboldt.models.loop.fused.choice import why_scan
+from humboldt.models.loop.fused.choice import why_scan, within_kernel
 from humboldt.models.loop.one_table import unroll_over_one_table
-from humboldt.models.loop.outputs import outputs_of
+from humboldt.models.loop.outputs import logits_of, read_out
 from humboldt.models.memories.base import AbstractMemory
 from humboldt.models.networks.base import AbstractInspectable, AbstractStepwise, Mask, Tokens
 from humboldt.models.zoo.shared.recurrent import ControllerName
@@ -46,15 +46,17 @@ class RecurrentNetwork(AbstractStepwise, AbstractInspectable):
         del key
         if self.keeps_one_table:
             hidden = unroll_over_one_table(self.cell, self.start(tokens, mask), self._embedded(tokens))
-        else:
-            hidden = outputs_of(self.cell, self._extent(tokens, mask), self._vectors(), tokens)
-        return jax.vmap(self._logits)(hidden)
+            return jax.vmap(self._logits)(hidden)
+        extent = self._extent(tokens, mask)
+        return logits_of(self.cell, self.readout, extent, self._vectors(), tokens, relu=self.relu_readout)
 
     def numbers_at_once(self, tokens: Tokens) -> int | None:
-        if self.keeps_one_table or why_scan(self.cell, self._vectors(), len(tokens)):
+        within = within_kernel(self.cell, self.readout, relu=self.relu_readout)
+        if self.keeps_one_table or why_scan(self.cell, self._vectors(), len(tokens), within):
             return None
         state = sum(leaf.size for leaf in jax.tree.leaves(jax.eval_shape(self.start, tokens)))
-        return state + len(tokens) * sum(self.readout.weight.shape)  # outputs and logits of all steps
+        hidden, classes = self.readout.weight.shape
+        return state + len(tokens) * (classes if within is not None else hidden + classes)  # of all steps
 
     def inspect(self, tokens: Int[Array, " time"], mask: Bool[Array, " time"]) -> dict[str, Internal]:
         """Returns the states of the cell after every step and, for a memory, its contents and the actions on it."""
@@ -82,7 +84,7 @@ class RecurrentNetwork(AbstractStepwise, AbstractInspectable):
         return state, self._logits(hidden)
 
     def _logits(self, hidden: Float[Array, " hidden"]) -> Float[Array, " out"]:
-        return self.readout(jax.nn.relu(hidden) if self.relu_readout else hidden)
+        return read_out(self.readout, hidden, relu=self.relu_readout)
 
     def _vectors(self) -> Float[Array, "symbol in"]:
         """Returns the vectors of all tokens."""

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from humboldt.models.cells.base import AbstractCell
+from humboldt.models.layers.linear import Linear
 from humboldt.models.loop.fused import kernels
 from humboldt.models.loop.fused.parts import parts_of
 from humboldt.models.loop.fused.self_test import fault_of
@@ -71,13 +72,19 @@ def noted_loops() -> Iterator[dict[str, None]]:
         _notes.reset(token)
 
 
-def why_scan(cell: AbstractCell, vectors: Array, steps: int) -> str:
-    """Returns why a loop is a scan; an empty string if the kernels run it."""
-    reason = device_fault() or _fault(cell, vectors, steps)
+def why_scan(cell: AbstractCell, vectors: Array, steps: int, readout: Linear | None = None) -> str:
+    """Returns why a loop is a scan; an empty string if the kernels run it, with a readout if one is given."""
+    reason = device_fault() or _fault(cell, vectors, steps, readout)
     notes = _notes.get()
     if notes is not None:
         notes[reason] = None
     return reason
+
+
+def within_kernel(cell: AbstractCell, readout: Linear, *, relu: bool) -> Linear | None:
+    """Returns the readout of a cell, before which is a ReLU if `relu`, if the kernel for this cell applies it."""
+    parts = parts_of(cell)
+    return readout if parts is not None and parts.reads_out(readout, relu=relu) else None
 
 
 def device_fault() -> str:
@@ -93,7 +100,7 @@ def device_fault() -> str:
     return ""
 
 
-def _fault(cell: AbstractCell, vectors: Array, steps: int) -> str:
+def _fault(cell: AbstractCell, vectors: Array, steps: int, readout: Linear | None) -> str:
     if is_scan_asked_for():
         return "it was asked for"
     if is_form_set():
@@ -106,5 +113,5 @@ def _fault(cell: AbstractCell, vectors: Array, steps: int) -> str:
         return "the kernels compute in single precision"
     if not may_round():
         return "the kernels round factors of products"
-    sizes = parts.sizes(steps, len(vectors))
-    return kernels.fits(parts.kind, sizes) or fault_of(cell, parts, sizes)
+    sizes = parts.sizes(steps, len(vectors), readout)
+    return kernels.fits(parts.kind, sizes) or fault_of(cell, parts, sizes, readout)

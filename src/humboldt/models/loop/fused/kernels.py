@@ -25,6 +25,8 @@ TAPE_STEPS = 2**13  # the product of a jump and of a frequency has 32 bits
 MAX_STEPS = 2**15  # offsets inside a block have 32 bits
 RNN_ROWS, GATED_ROWS = 32, 128  # examples of a block, and of a cluster
 GATED = ("lstm", "gru")  # drives of four parts for each unit
+# Of a readout that a kernel applies: in a stack's, beside values and actions.
+CLASSES = {"rnn": 16, "lstm": 16, "gru": 16, "stack_rnn": 5}
 HEADROOM = 4  # gradients in float16 are at first smaller than 1 by that many binary digits, and may grow 2 ** 19 times
 
 
@@ -45,8 +47,10 @@ class _Sizes(Protocol):
 class Forward(NamedTuple):
     """Results of the forward pass. Without a backward pass to follow, there are outputs only."""
 
-    outputs: Float[Array, "member example time hidden"]
-    # In 16 bits, for the gradients of weights: `before`, the hidden state before each step, and `read`, what it read.
+    outputs: Float[Array, "member example time hidden_or_class"]  # with a readout, logits without its bias
+    # In 16 bits, for the gradients of weights: `before`, the hidden state before each step, `read`, what it read, and,
+    # with a readout, `last`, the hidden state after all steps, as if of one step. Those of LSTM and GRU have `inputs`
+    # in place of `before`: padded hidden states with the one-hot symbol behind them (see `gated_table`).
     notes: dict[str, Array]
     residuals: tuple[Array, ...]  # for the backward pass
 
@@ -55,8 +59,9 @@ class Gradients(NamedTuple):
     """Results of the backward pass: in 16 bits, gradients times `scale`, which is a power of two for each member."""
 
     d_drive: Float[Array, "member example time drive"]
-    # Of the outputs of the layers `value` and `action` of a stack. As what they are applied to is noted `before` the
-    # next step, row t is for step t - 1. The last step's effect on the stack is never read.
+    # Of the outputs of the layers `value` and `action` of a stack, and `readout`. As what they are applied to is noted
+    # `before` the next step, row t is for step t - 1. The last step's effect on the stack is never read; its logits
+    # are: `last`.
     d_taps: dict[str, Float[Array, "member example time _"]]
     scale: Float[Array, "member example"]
 
@@ -77,6 +82,11 @@ def fits(kind: str, sizes: _Sizes) -> str | None:
     return None
 
 
+def reads_out(kind: str, classes: int) -> bool:
+    """Returns whether the kernels for a kind of cell can apply a readout, too."""
+    return 1 <= classes <= CLASSES.get(kind, 0)
+
+
 def forward(
     kind: str,
     weights: Mapping[str, Array],
@@ -92,7 +102,7 @@ def forward(
 
     - `weights`: `recurrent` (member, hidden, drive; that of a GRU has four parts, see `Parts`) and, for a stack,
       `reading` (member, cell, drive), `value` (member, hidden, cell), `action` (member, hidden, 3), and their biases
-      `value_bias` and `action_bias`.
+      `value_bias` and `action_bias`. With a readout, `readout` (member, hidden, class).
     - `table`: what each symbol adds to the drive, biases and offsets included.
     - `symbols`: without axis of members, all members read the same.
     - `keeps`: whether a backward pass follows.
@@ -101,20 +111,20 @@ def forward(
     run = _gated_forward if kind in GATED else _rnn_forward
     size = weights["recurrent"].shape[1]
     outputs, notes, residuals = run(kind, weights, table, symbols, keeps, activation)
-    notes = {name: note[..., :size] if name == "before" else note for name, note in notes.items()}
-    return Forward(outputs[..., :size], notes, residuals)
+    notes = {name: note[..., :size] if name in ("before", "last") else note for name, note in notes.items()}
+    return Forward(outputs if "readout" in weights else outputs[..., :size], notes, residuals)
 
 
 def backward(
     kind: str,
     weights: Mapping[str, Array],
     residuals: tuple[Array, ...],
-    outputs: Float[Array, "member example time hidden"],
-    d_outputs: Float[Array, "member example time hidden"],
+    outputs: Float[Array, "member example time hidden_or_class"],
+    d_outputs: Float[Array, "member example time hidden_or_class"],
     *,
     activation: Activation = "relu",
 ) -> Gradients:
-    """Returns the gradients of the drives of all steps, given those of all outputs."""
+    """Returns the gradients of the drives of all steps, given those of all outputs (with a readout, logits)."""
     if kind in GATED:
         return _gated_backward(kind, weights, residuals, d_outputs)
     return _rnn_backward(kind, weights, residuals, outputs, d_outputs, activation)
@@ -129,30 +139,40 @@ def _rnn_forward(
     size = _padded_size(kind, weights)
     recurrent, table = _padded(weights["recurrent"], size, size), _padded(table, table.shape[1], size)
     high, low = _split(recurrent.swapaxes(1, 2))
-    members, (batch, steps) = len(table), symbols.shape[-2:]
-    arguments = [_sizes(symbols, table, keeps), symbols, high, low, table]
-    shared = 256 * size + 2 * size**2
-    kept = (members, batch, steps) if keeps else (1, 1, 1)
-    results = [_array((members, batch, steps, size), jnp.float32), _array((*kept, size), _NOTES[activation])]
+    members, (batch, steps), classes = len(table), symbols.shape[-2:], _classes(weights)
+    heads, bias = _heads(weights, size)
+    arguments = [_sizes(symbols, table.shape[1], keeps, classes), symbols, high, low, table]
+    arguments += map(_fragments, _split(heads.swapaxes(1, 2)))
+    shared = 256 * size + 2 * size**2 + 64 * size + 512
+    all_, kept = (members, batch, steps), (members, batch, steps) if keeps else (1, 1, 1)
+    needs_states = not classes or (activation == "tanh" and keeps)
+    results = [
+        _array((*(all_ if needs_states else (1, 1, 1)), size), jnp.float32),
+        _array((*all_, classes) if classes else (1,), jnp.float32),
+        _array((*kept, size), _NOTES[activation]),
+        _array((members, batch, 1, size) if keeps and classes else (1,), _NOTES[activation]),
+    ]
     if activation == "relu":
-        results.append(_array((*kept, size // 16), jnp.uint16))
+        results.append(_array((*kept, size // 8), jnp.uint8))
     if kind == "stack_rnn":
         reading = _padded(weights["reading"], CELL, size).swapaxes(1, 2)
-        heads, bias = _heads(weights, size)
-        arguments += [jnp.concatenate([x, x], 2) for x in _split(reading)]
-        arguments += [*map(_fragments, _split(heads.swapaxes(1, 2))), bias]
+        arguments += [*(jnp.concatenate([x, x], 2) for x in _split(reading)), bias]
         results += [_array((*kept, CELL), jnp.bfloat16), _array((*kept, 3, 16, 8), jnp.uint16)]
-        shared += 1024 + _SUMS + 2 * 8192 + 64 + 512
+        shared += 1024 + _sums(size) + 64
     else:
-        shared += MAX_SYMBOLS * (size + 8) * 4 + 512
-    outputs, before, *others = _launch_rnn(kind, activation, "forward", size, results, arguments, symbols, shared)
+        shared += 2 * _sums(size)
+    found = _launch_rnn(kind, activation, "forward", size, results, arguments, symbols, shared)
+    states, logits, before, last, *others = found
+    outputs = logits if classes else states
     if not keeps:
         return Forward(outputs, {}, ())
-    notes = {"before": before}
+    notes = {"before": before, **({"last": last} if classes else {})}
     if kind == "stack_rnn":
         masks, read, stacks = others
         notes["read"] = read[..., : weights["reading"].shape[1]]
         others = [masks, stacks]
+    if activation == "tanh" and classes:
+        others = [states]
     return Forward(outputs, notes, tuple(others))
 
 
@@ -166,32 +186,54 @@ def _rnn_backward(
 ) -> Gradients:
     size, hidden = _padded_size(kind, weights), weights["recurrent"].shape[1]
     members, batch, steps, _ = d_outputs.shape
-    sizes = jnp.asarray(np.array([batch, steps, 0, 0, 1], np.int32))
-    arguments = [sizes, *_split(_padded(weights["recurrent"], size, size))]
+    classes, (heads, _) = _classes(weights), _heads(weights, size)
+    sizes = _sizes(d_outputs[0, :, :, 0], 0, True, classes)
+    arguments = [sizes, *_split(_padded(weights["recurrent"], size, size)), *_split(heads)]
     results = [_array((members, batch, steps, size), _NOTES[activation])]
     shared = 256 * size + 2 * size**2
     if kind == "stack_rnn":
-        heads, _ = _heads(weights, size)
-        arguments += [*map(_fragments, _split(_padded(weights["reading"], 16, size))), *_split(heads), residuals[1]]
+        arguments += [*map(_fragments, _split(_padded(weights["reading"], 16, size))), residuals[1]]
         results.append(_array((members, batch, steps, 16), jnp.bfloat16))
-        shared += 2048 + _SUMS + 2 * 8192
+        shared += 2048 + _sums(size) + 64 * size
+    else:
+        shared += 4096 + 64 * size
     scale = jnp.ones(members, jnp.float32)
     if activation == "tanh":
-        scale = _scale(jnp.abs(d_outputs).max((1, 2, 3)))
-        arguments += [scale, _last_padded(outputs, size)]
+        scale = _scale(d_outputs, weights.get("readout"))
+        arguments += [scale, residuals[0] if classes else _last_padded(outputs, size)]
     else:
         arguments.append(residuals[0])
-    arguments.append(_last_padded(d_outputs, size))
+    arguments.append(d_outputs if classes else _last_padded(d_outputs, size))
     outcome = _launch_rnn(kind, activation, "backward", size, results, arguments, d_outputs[0, :, :, 0], shared)
-    d_taps = {}
+    d_taps = readout_taps(d_outputs, scale, _NOTES[activation]) if classes else {}
     if kind == "stack_rnn":
-        d_taps = {"value": outcome[1][..., : weights["value"].shape[2]], "action": outcome[1][..., CELL : CELL + 3]}
+        ends = np.cumsum([0, CELL, 3, classes])
+        names = ("value", "action", *(["readout"] if classes else []))
+        widths = {"value": weights["value"].shape[2], "action": 3, "readout": classes}
+        d_taps |= {name: outcome[1][..., end : end + widths[name]] for name, end in zip(names, ends, strict=False)}
     return Gradients(outcome[0][..., :hidden], d_taps, jnp.broadcast_to(scale[:, None], (members, batch)))
 
 
 # Of what is written for the gradients of weights: states after a ReLU outgrow float16.
 _NOTES = {"relu": jnp.bfloat16, "tanh": jnp.float16}
-_SUMS = 4 * 16 * 36 * 4
+
+
+def _sums(size: int) -> int:
+    """Returns the bytes of parts of sums of 16 layers on hidden states."""
+    return size // 64 * 16 * 36 * 4
+
+
+def _classes(weights: Mapping[str, Array]) -> int:
+    return weights["readout"].shape[2] if "readout" in weights else 0
+
+
+def readout_taps(
+    d_logits: Float[Array, "member example time class"], scale: Float[Array, " member"], dtype: Any
+) -> dict[str, Array]:
+    """Returns the gradients of logits as in `Gradients.d_taps`."""
+    scaled = (d_logits * scale[:, None, None, None]).astype(dtype)
+    later = jnp.pad(scaled[:, :, :-1], ((0, 0), (0, 0), (1, 0), (0, 0)))
+    return {"readout": later, "last": scaled[:, :, -1:]}
 
 
 def _launch_rnn(
@@ -220,10 +262,16 @@ def _split(x: Float[Array, "..."]) -> tuple[Array, Array]:
 
 
 def _heads(weights: Mapping[str, Array], size: int) -> tuple[Float[Array, "member hidden 16"], Array]:
-    """Returns the layers on the hidden state as one, and its bias: 8 values, 3 actions and 5 zeros."""
-    value, action = _padded(weights["value"], size, CELL), _padded(weights["action"], size, CELL)
-    biases = [_last_padded(weights[name], CELL) for name in ("value_bias", "action_bias")]
-    return jnp.concatenate([value, action], 2), jnp.concatenate(biases, 1)
+    """Returns the layers on the hidden state as one, and its bias: for a stack 8 values and 3 actions, then classes of
+    the readout, then zeros."""
+    members, layers, biases = len(weights["recurrent"]), [], [jnp.zeros((len(weights["recurrent"]), 0), jnp.float32)]
+    if "value" in weights:
+        layers += [_padded(weights["value"], size, CELL), _rows_padded(weights["action"], size)]
+        biases += [_last_padded(weights["value_bias"], CELL), weights["action_bias"]]
+    if "readout" in weights:
+        layers.append(_rows_padded(weights["readout"], size))
+    joined = jnp.concatenate(layers, 2) if layers else jnp.zeros((members, size, 0), jnp.float32)
+    return _last_padded(joined, 16), _last_padded(jnp.concatenate(biases, 1), 16)
 
 
 def _fragments(x: Array) -> Array:
@@ -242,7 +290,10 @@ _UNIT = np.array([32 * (j // 4) + 8 * a + 2 * (j % 4) + e for j in range(8) for 
 
 
 def gated_table(symbols: int) -> tuple[int, bool]:
-    """Returns the columns of an alphabet's table in the kernel, and whether low parts of its numbers have a place."""
+    """Returns the columns of an alphabet's table in the kernel, and whether low parts of its numbers have a place.
+
+    Then a one-hot symbol has two ones, the other in the second half of the columns.
+    """
     columns = 16 if symbols <= 8 else MAX_SYMBOLS
     return columns, symbols <= columns // 2
 
@@ -251,7 +302,7 @@ def _gated_forward(
     kind: str, weights: Mapping[str, Array], table: Array, symbols: Array, keeps: bool, activation: Activation
 ) -> Forward:
     del activation
-    size, (readout, classes) = _padded_size(kind, weights), _readout(weights)
+    size, readout, classes = _padded_size(kind, weights), _readout(weights), _classes(weights)
     blocks, (columns, has_low_parts) = size // 64, gated_table(table.shape[1])
     members, (batch, steps) = len(table), symbols.shape[-2:]
     entries = _gates_padded(table, size).reshape(members, -1, 4, blocks, 64)[..., _UNIT].transpose(0, 3, 2, 4, 1)
@@ -269,7 +320,7 @@ def _gated_forward(
             _array((*kept[:2], 1, size), jnp.float16),
             _array((kept[0], kept[2], blocks, 5, 2, kept[1], 32), jnp.float16),
         ),
-        _sizes(symbols, table, keeps, classes),
+        _sizes(symbols, table.shape[1], keeps, classes),
         symbols,
         _gated_weights(kind, weights, size),
         entries,
@@ -289,15 +340,16 @@ def _gated_forward(
 def _gated_backward(
     kind: str, weights: Mapping[str, Array], residuals: tuple[Array, ...], d_outputs: Array
 ) -> Gradients:
-    size, hidden, (readout, classes) = _padded_size(kind, weights), weights["recurrent"].shape[1], _readout(weights)
+    size, hidden = _padded_size(kind, weights), weights["recurrent"].shape[1]
+    readout, classes = _readout(weights), _classes(weights)
     blocks = size // 64
     members, batch, steps, _ = d_outputs.shape
-    scale = _scale(_largest_product(d_outputs, readout) if classes else jnp.abs(d_outputs).max((1, 2, 3)))
+    scale = _scale(d_outputs, weights.get("readout"))
     (d_drive,) = launch(
         read(f"{kind}_backward_{size}"),
         "gated_backward",
         (_array((members, batch, steps, 4 * size), jnp.float16),),
-        jnp.asarray(np.array([batch, steps, 0, 0, 1, classes], np.int32)),
+        _sizes(d_outputs[0, :, :, 0], 0, True, classes),
         _gated_weights(kind, weights, size),
         scale,
         jnp.moveaxis(residuals[0], 1, 5),
@@ -309,7 +361,8 @@ def _gated_backward(
     )
     if size != hidden:
         d_drive = d_drive.reshape(members, batch, steps, 4, size)[..., :hidden].reshape(members, batch, steps, -1)
-    return Gradients(d_drive, {}, jnp.broadcast_to(scale[:, None], (members, batch)))
+    d_taps = readout_taps(d_outputs, scale, jnp.float16) if classes else {}
+    return Gradients(d_drive, d_taps, jnp.broadcast_to(scale[:, None], (members, batch)))
 
 
 def _gated_weights(kind: str, weights: Mapping[str, Array], size: int) -> Float[Array, "member hidden drive"]:
@@ -319,14 +372,14 @@ def _gated_weights(kind: str, weights: Mapping[str, Array], size: int) -> Float[
     return _gates_padded(_rows_padded(recurrent, size), size, gates)
 
 
-def _readout(weights: Mapping[str, Array]) -> tuple[Float[Array, "member hidden classes"], int]:
-    """Returns the weights of the readout and its classes; zeros and no classes without one, as no array may be empty."""
+def _readout(weights: Mapping[str, Array]) -> Float[Array, "member hidden class"]:
+    """Returns the weights of the readout; without one, zeros, as no array of a launch may be empty."""
     if "readout" in weights:
-        return weights["readout"], weights["readout"].shape[2]
-    return jnp.zeros((*weights["recurrent"].shape[:2], 1), jnp.float32), 0
+        return weights["readout"]
+    return jnp.zeros((*weights["recurrent"].shape[:2], 1), jnp.float32)
 
 
-def _readout_fragments(readout: Float[Array, "member hidden classes"], size: int) -> Array:
+def _readout_fragments(readout: Float[Array, "member hidden class"], size: int) -> Array:
     """Orders the weights of the readout as a warp reads them: (block, eight classes, k-step, lane, part, register,
     two), where the high and the low part are float16."""
     padded = _padded(readout, size, -(-readout.shape[2] // 8) * 8)
@@ -343,16 +396,20 @@ def _halves(x: Array) -> tuple[Array, Array]:
     return high, x - high
 
 
-def _largest_product(
-    d_logits: Float[Array, "member example time classes"], readout: Float[Array, "member hidden classes"]
+def _scale(
+    d_outputs: Float[Array, "member example time hidden_or_class"],
+    readout: Float[Array, "member hidden class"] | None = None,
 ) -> Float[Array, " member"]:
-    """Returns a bound on the gradients of the outputs of each member: with two classes at most twice the largest."""
-    return (jnp.abs(d_logits) * jnp.abs(readout).max(1)[:, None, None]).sum(3).max((1, 2))
+    """Returns, for each member, the power of two that brings its largest number near to 1 (1 if that is not finite).
 
-
-def _scale(largest: Float[Array, " member"]) -> Float[Array, " member"]:
-    """Returns, for each member, the power of two that brings its largest gradient of an output, or a bound on it, near
-    to 1 (1 if that is not finite)."""
+    With a readout, whose logits the gradients are of, it is for those of hidden states, which are not larger than this
+    bound; those of logits stay below 2 ** (12 - HEADROOM).
+    """
+    largest = jnp.abs(d_outputs).max((1, 2))
+    if readout is not None:
+        bound = (jnp.abs(readout) * largest[:, None]).sum(2)
+        largest = jnp.concatenate([bound, largest / 2**12], 1)
+    largest = largest.max(1)
     exponent = jax.lax.bitcast_convert_type(largest, jnp.int32) >> 23 & 255  # biased by 127
     wanted = jnp.where(jnp.isfinite(largest), jnp.clip(2 * 127 - HEADROOM - exponent, 4, 250), 127)
     return jax.lax.bitcast_convert_type(wanted << 23, jnp.float32)
@@ -373,11 +430,11 @@ def _padded_size(kind: str, weights: Mapping[str, Array]) -> int:
     return STACK_HIDDEN if kind == "stack_rnn" else next(size for size in HIDDEN_SIZES if size >= hidden)
 
 
-def _sizes(symbols: Array, table: Array, keeps: bool, classes: int = 0) -> Int[Array, " 6"]:
-    """Returns `struct Sizes` of the kernels."""
+def _sizes(symbols: Any, num_symbols: int, keeps: bool, classes: int = 0, *others: int) -> Int[Array, " number"]:
+    """Returns `struct Sizes` of the kernels, and what follows it."""
     batch, steps = symbols.shape[-2:]
     stride = batch * steps if symbols.ndim == 3 else 0
-    return jnp.asarray(np.array([batch, steps, table.shape[1], stride, keeps, classes], np.int32))
+    return jnp.asarray(np.array([batch, steps, num_symbols, stride, keeps, classes, *others], np.int32))
 
 
 def _array(shape: tuple[int, ...], dtype: Any) -> jax.ShapeDtypeStruct:

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int
 
 from humboldt.models.cells.base import AbstractCell, Extent
@@ -14,6 +15,7 @@ from humboldt.models.cells.lstm import LSTMCell
 from humboldt.models.cells.rnn import Activation, RNNCell
 from humboldt.models.cells.with_memory import MemoryCell
 from humboldt.models.layers.linear import Linear
+from humboldt.models.loop.fused.kernels import GATED, gated_table, reads_out
 from humboldt.models.loop.fused.recorded import recorded
 from humboldt.models.loop.fused.tape import TapeKernel, is_known, start_of, taps_of, weights_of
 from humboldt.models.memories.stack import Stack
@@ -45,6 +47,7 @@ class Sizes(NamedTuple):
     symbols: int
     activation: str  # of an RNN
     cell_size: int = 0  # of the memory
+    classes: int = 0  # of the readout that the kernel applies
 
 
 class Parts(NamedTuple):
@@ -69,14 +72,26 @@ class Parts(NamedTuple):
         tape, numbers = start_of(self.tape, extent)
         return self.kernel._replace(tape=tape), jnp.concatenate([symbols, numbers])
 
-    def sizes(self, steps: int, symbols: int) -> Sizes:
+    def sizes(self, steps: int, symbols: int, readout: Linear | None = None) -> Sizes:
         """Returns the sizes of a loop of `steps` steps over an alphabet of `symbols` symbols."""
         cell_size = next((memory.cell_size for memory in (self.stack, self.tape) if memory), 0)
-        return Sizes(self.controller.hidden_size, steps, symbols, self.kernel.activation, cell_size)
+        classes = 0 if readout is None else readout.weight.shape[1]
+        return Sizes(self.controller.hidden_size, steps, symbols, self.kernel.activation, cell_size, classes)
 
-    def weights(self) -> dict[str, Array]:
+    def reads_out(self, readout: Linear, *, relu: bool) -> bool:
+        """Returns whether the kernel applies this readout, with a ReLU before it if `relu`.
+
+        After a ReLU another one changes nothing. Before a readout of other outputs it is left to XLA.
+        """
+        is_positive = isinstance(self.controller, RNNCell) and self.controller.activation == "relu"
+        is_plain = type(readout) is Linear and readout.weight.dtype == jnp.float32
+        return is_plain and (is_positive or not relu) and reads_out(self.kind, readout.weight.shape[1])
+
+    def weights(self, readout: Linear | None = None) -> dict[str, Array]:
         """Returns the arrays of the products that a kernel computes at every step."""
         arrays = {"recurrent": self._recurrent()}
+        if readout is not None:
+            arrays["readout"] = readout.weight
         if self.reading is not None and self.stack is not None:
             arrays["reading"] = self.reading.weight
             for name, layer in (("value", self.stack.value), ("action", self.stack.action)):
@@ -106,47 +121,65 @@ class Parts(NamedTuple):
         return table
 
     def again(
-        self, table: Float[Array, "symbol drive"], symbols: Int[Array, " time"], notes: dict[str, Array]
+        self,
+        table: Float[Array, "symbol drive"],
+        symbols: Int[Array, " time"],
+        notes: dict[str, Array],
+        readout: Linear | None = None,
     ) -> tuple[Array, dict[str, Array], Array]:
         """Returns stand-ins for the drives of all steps, the outputs of the layers on the hidden state and the scale of
         their gradients (see `recorded`): gradients go through them to all weights.
 
-        `notes` are the inputs of the layers: `before`, the hidden state before every step, and `read`, the reading.
+        `notes` are the inputs of the layers: `before`, the hidden state before every step, or `inputs`, the same with
+        the one-hot symbol behind it, `read`, the reading, and `last`, the hidden state after all steps.
         """
-        before = notes["before"]
+        before = notes["inputs"] if self.kind in GATED else notes["before"]
         # Nothing is added, but all weights now differ along the same axes of `vmap`: those of members. And so do
         # symbols that members share: else XLA would sort the gradients of all drives for one product of all members.
-        zero = 0 * jax.lax.stop_gradient(sum((x.reshape(-1)[0] for x in self.weights().values()), start=table[0, 0]))
+        zero = 0 * jax.lax.stop_gradient(
+            sum((x.reshape(-1)[0] for x in self.weights(readout).values()), start=table[0, 0])
+        )
 
         def of(weights: list[Array], inputs: list[Array], axis: int = 0) -> tuple[Array, Array]:
             return recorded(jnp.concatenate(weights, axis) + zero, jnp.concatenate(inputs, 1))
 
-        small, small_inputs = (
-            [table],
-            [jax.nn.one_hot(symbols, len(table), dtype=before.dtype) + zero.astype(before.dtype)],
-        )
-        if self.reading is not None:
-            small.append(self.reading.weight)
-            small_inputs.append(notes["read"])
-        drives, scale = _sum(of([self._recurrent()], [before]), of(small, small_inputs))
+        if self.kind in GATED:  # one product, which reads the gradients of all drives once
+            columns, _ = gated_table(len(table))
+            both = [_with_rows(self._recurrent(), before.shape[1] - columns), _with_rows(table, columns)]
+            drives, scale = of(both, [before])
+        else:
+            small, small_inputs = (
+                [table],
+                [jax.nn.one_hot(symbols, len(table), dtype=before.dtype) + zero.astype(before.dtype)],
+            )
+            if self.reading is not None:
+                small.append(self.reading.weight)
+                small_inputs.append(notes["read"])
+            drives, scale = _sum(of([self._recurrent()], [before]), of(small, small_inputs))
+        always = (symbols[:, None] >= 0).astype(before.dtype) + zero.astype(before.dtype)
+        taps: dict[str, Array] = {}
+        scales = [scale]
+        # Gradients of the layers on a hidden state come with the step that finds it, the next one.
+        layers = {} if readout is None else {"readout": readout.weight}
         if self.tape is not None:
-            always = (symbols[:, None] >= 0).astype(before.dtype) + zero.astype(before.dtype)
-            taps, scales = taps_of(self.weights(), notes, always, of)
-            return drives, taps, sum(scales, start=scale)
-        if self.stack is None:
-            return drives, {}, scale
-        # Their gradients come with the step that reads what they did, the next one.
-        layers, always = (
-            (self.stack.value, self.stack.action),
-            (symbols[:, None] >= 0).astype(before.dtype) + zero.astype(before.dtype),
-        )
-        outputs, scale = _sum(
-            (0, scale),
-            of([layer.weight for layer in layers], [before], 1),
-            of([_bias(layer)[None] for layer in layers], [always], 1),
-        )
-        value_size = layers[0].weight.shape[1]
-        return drives, {"value": outputs[:, :value_size], "action": outputs[:, value_size:]}, scale
+            taps, others = taps_of(self.weights(), notes, always, of)
+            scales += others
+        elif self.stack is not None:
+            layers = {"value": self.stack.value.weight, "action": self.stack.action.weight, **layers}
+        if layers:
+            outputs, scale = of([_with_rows(weight, before.shape[1]) for weight in layers.values()], [before], 1)
+            ends = np.cumsum([weight.shape[1] for weight in layers.values()])[:-1]
+            taps |= zip(layers, jnp.split(outputs, ends, 1), strict=True)
+            scales.append(scale)
+        if self.stack is not None:
+            for name in ("value", "action"):
+                bias, scale = of([_bias(getattr(self.stack, name))[None]], [always])
+                taps[name] = taps[name] + bias
+                scales.append(scale)
+        if readout is not None:
+            taps["last"], scale = of([readout.weight], [notes["last"]])
+            scales.append(scale)
+        return drives, taps, reduce(add, scales)
 
 
 def parts_of(cell: AbstractCell) -> Parts | None:
@@ -175,6 +208,11 @@ def _with_tape(cell: MemoryCell, tape: Tape) -> Parts | None:
     layers = [controller.input, controller.recurrent, reading, tape.action, *tape.value]
     parts = Parts("tape_rnn", controller, reading, None, tape)
     return parts if all(type(layer) is Linear for layer in layers) else None
+
+
+def _with_rows(weight: Float[Array, "in out"], rows: int) -> Float[Array, "rows out"]:
+    """Returns a weight with rows of zeros behind it, for inputs that are of no meaning to its layer."""
+    return jnp.pad(weight, ((0, rows - len(weight)), (0, 0)))
 
 
 def _bias(layer: Linear) -> Float[Array, " out"]:

@@ -7,6 +7,7 @@ import jax
 from jaxtyping import Array, Float, Int, PyTree
 
 from humboldt.models.cells.base import AbstractCell, Extent
+from humboldt.models.layers.linear import Linear
 from humboldt.models.loop.fused.batching import backward, forward
 from humboldt.models.loop.fused.parts import Kernel, parts_of
 
@@ -16,10 +17,12 @@ def run_fused(
     extent: Extent,
     vectors: Float[Array, "symbol in"],
     symbols: Int[Array, " time"],
+    readout: Linear | None = None,
     *,
     keeps: bool = True,
-) -> Float[Array, "time hidden"]:
-    """Returns the outputs of a cell that starts from zeros, or an empty memory, and reads `vectors[symbols]`.
+) -> Float[Array, "time hidden_or_class"]:
+    """Returns the outputs of a cell that starts from zeros, or an empty memory, and reads `vectors[symbols]`; with a
+    readout that the kernel applies (see `Parts.reads_out`), what this layer makes of them.
 
     As in `unroll`, gradients take another path than values: the backward kernel gives the gradients of the drives and
     of the outputs of further layers, and those of all weights come from one product for all steps.
@@ -31,14 +34,13 @@ def run_fused(
     parts = parts_of(cell)
     assert parts is not None, "chosen for this cell"
     table, (kernel, string) = parts.table(vectors), parts.start(extent, symbols)
-    weights, frozen = jax.tree.map(lambda x: jax.lax.stop_gradient(x)[None], (parts.weights(), table))
+    weights, frozen = jax.tree.map(lambda x: jax.lax.stop_gradient(x)[None], (parts.weights(readout), table))
     results = forward(kernel, keeps=keeps)(weights, frozen, string[None, None])
     outputs, notes, residuals = jax.lax.stop_gradient(results)
-    if not keeps:
-        return outputs[0, 0]
-    again = parts.again(table, symbols, {name: note[0, 0] for name, note in notes.items()})
-    linked: Any = _with_gradient(kernel, outputs, (weights, residuals), again)
-    return linked[0, 0]
+    if keeps:
+        again = parts.again(table, symbols, {name: note[0, 0] for name, note in notes.items()}, readout)
+        outputs: Any = _with_gradient(kernel, outputs, (weights, residuals), again)
+    return outputs[0, 0] if readout is None or readout.bias is None else outputs[0, 0] + readout.bias[None]
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))

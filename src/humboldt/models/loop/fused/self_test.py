@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array
 
 from humboldt.models.cells.base import AbstractCell, Extent
+from humboldt.models.layers.linear import Linear
 from humboldt.models.loop.fused.kernels import GATED, gated_table
 from humboldt.models.loop.fused.parts import Parts, Sizes
 from humboldt.models.loop.fused.run import run_fused
@@ -22,15 +23,16 @@ TOLERANCE = 2e-2  # relative to the largest number of an array; an error in a ke
 _faults: dict[Any, str] = {}  # by kind and sizes; empty strings where kernel and scan agree
 
 
-def fault_of(cell: AbstractCell, parts: Parts, sizes: Sizes) -> str:
-    """Returns why the kernels for a cell cannot be trusted in this process; an empty string if they can.
+def fault_of(cell: AbstractCell, parts: Parts, sizes: Sizes, readout: Linear | None = None) -> str:
+    """Returns why the kernels for a cell, with a readout if one is given, cannot be trusted in this process; an empty
+    string if they can.
 
     At first use, one small loop is run both ways. If the results differ, or the kernels fail, a warning says so.
     """
     table = gated_table(sizes.symbols) if parts.kind in GATED else None
-    key = parts.kind, sizes.hidden, sizes.activation, sizes.cell_size, table
+    key = parts.kind, sizes.hidden, sizes.activation, sizes.cell_size, table, readout is not None
     if key not in _faults:
-        shapes = jax.tree.map(lambda x: np.empty(x.shape, x.dtype) if eqx.is_array(x) else x, cell)
+        shapes = jax.tree.map(lambda x: np.empty(x.shape, x.dtype) if eqx.is_array(x) else x, (cell, readout))
         # The caller is being traced; a thread of its own is not, and has JAX's default settings.
         with ThreadPoolExecutor(1) as pool:
             _faults[key] = pool.submit(_fault, shapes, parts.controller.input.weight.shape[0], sizes.symbols).result()
@@ -42,7 +44,7 @@ def fault_of(cell: AbstractCell, parts: Parts, sizes: Sizes) -> str:
     return _faults[key]
 
 
-def _fault(shapes: AbstractCell, input_size: int, num_symbols: int) -> str:
+def _fault(shapes: Any, input_size: int, num_symbols: int) -> str:
     try:
         differing = _differing(shapes, input_size, num_symbols)
     except Exception as error:  # whatever the driver or XLA raises
@@ -51,8 +53,8 @@ def _fault(shapes: AbstractCell, input_size: int, num_symbols: int) -> str:
     return f"the kernel's {differing} differ from those of the scan" if differing else ""
 
 
-def _differing(shapes: AbstractCell, input_size: int, num_symbols: int) -> str:
-    """Runs a cell with random weights both ways; returns the names of results that differ."""
+def _differing(shapes: Any, input_size: int, num_symbols: int) -> str:
+    """Runs a cell and its readout, if any, with random weights both ways; returns the names of results that differ."""
     rng = np.random.default_rng(0)
 
     def drawn(x: Any) -> Any:
@@ -60,37 +62,41 @@ def _differing(shapes: AbstractCell, input_size: int, num_symbols: int) -> str:
             return x
         return jnp.asarray(rng.standard_normal((MEMBERS, *x.shape)) / x.shape[0] ** 0.5, x.dtype)
 
-    cells, static = eqx.partition(jax.tree.map(drawn, shapes), eqx.is_array)
+    networks, static = eqx.partition(jax.tree.map(drawn, shapes), eqx.is_array)
     vectors = jnp.asarray(rng.standard_normal((num_symbols, input_size)), jnp.float32)
     symbols = jnp.asarray(rng.integers(0, num_symbols, (EXAMPLES, STEPS)), jnp.int32)
     extent = Extent.of(jnp.ones(STEPS, bool))
 
-    def by_scan(cell: AbstractCell, symbols: Array) -> Array:
-        return unroll_symbols(cell, cell.init_state(extent), vectors, symbols, hoist=True)[1]
+    def by_scan(network: Any, symbols: Array) -> Array:
+        cell, readout = network
+        outputs = unroll_symbols(cell, cell.init_state(extent), vectors, symbols, hoist=True)[1]
+        return outputs if readout is None else jax.vmap(readout)(outputs)
 
-    def by_kernel(cell: AbstractCell, symbols: Array) -> Array:
-        return run_fused(cell, extent, vectors, symbols)
+    def by_kernel(network: Any, symbols: Array) -> Array:
+        cell, readout = network
+        return run_fused(cell, extent, vectors, symbols, readout)
 
-    def evaluated(cell: AbstractCell, symbols: Array) -> Array:
-        return run_fused(cell, extent, vectors, symbols, keeps=False)
+    def evaluated(network: Any, symbols: Array) -> Array:
+        cell, readout = network
+        return run_fused(cell, extent, vectors, symbols, readout, keeps=False)
 
-    def outputs(loop: Any, cells: Any) -> Array:
-        return jax.vmap(lambda cell: jax.vmap(lambda s: loop(eqx.combine(cell, static), s))(symbols))(cells)
+    def outputs(loop: Any, networks: Any) -> Array:
+        return jax.vmap(lambda one: jax.vmap(lambda s: loop(eqx.combine(one, static), s))(symbols))(networks)
 
-    def learned(loop: Any, cells: Any) -> Any:
-        def loss(cells: Any) -> tuple[Array, Array]:
-            values = outputs(loop, cells)
+    def learned(loop: Any, networks: Any) -> Any:
+        def loss(networks: Any) -> tuple[Array, Array]:
+            values = outputs(loop, networks)
             return jnp.sin(3 * values).sum(), values
 
-        gradient, values = jax.grad(loss, has_aux=True)(cells)
+        gradient, values = jax.grad(loss, has_aux=True)(networks)
         return {"outputs": values, "gradients": gradient}
 
     @jax.jit
     @jax.default_matmul_precision("highest")
-    def both(cells: Any) -> Any:
-        return learned(by_scan, cells), learned(by_kernel, cells), outputs(evaluated, cells)
+    def both(networks: Any) -> Any:
+        return learned(by_scan, networks), learned(by_kernel, networks), outputs(evaluated, networks)
 
-    expected, actual, without = jax.device_get(both(cells))
+    expected, actual, without = jax.device_get(both(networks))
     wrong = [name for name in expected if not agree(expected[name], actual[name])]
     if not agree(expected["outputs"], without):
         wrong.append("outputs without gradients")

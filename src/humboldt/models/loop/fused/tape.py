@@ -21,6 +21,7 @@ from humboldt.models.loop.fused.kernels import (
     _fragments,
     _last_padded,
     _padded,
+    _sizes,
     _split,
 )
 from humboldt.models.loop.fused.launch import launch, read
@@ -111,14 +112,14 @@ def forward(
             _array((members, batch, steps, HIDDEN), jnp.float32),
             _array((members, batch, 4, half, 4), jnp.float32),
             _array((*kept, HIDDEN), jnp.bfloat16),
-            _array((*kept, HIDDEN // 16), jnp.uint16),
+            _array((*kept, HIDDEN // 8), jnp.uint8),
             _array((*kept, CELL), jnp.bfloat16),
             _array((*kept, INNER), jnp.bfloat16),
             _array((*kept, INNER), jnp.bfloat16),
             _array((*kept, 2, half if keeps else 1, 8), jnp.bfloat16),
             _array((*kept, 16), jnp.float32),
         ),
-        _sizes(kernel, symbols, table.shape[1], keeps),
+        _sizes(symbols, table.shape[1], keeps, 0, half, kernel.jumps_write),
         symbols,
         places[..., 0],
         _turns(places, half),
@@ -167,7 +168,7 @@ def backward(
             _array((members, batch, steps, INNER), jnp.bfloat16),
             _array((members, batch, steps, 16), jnp.bfloat16),
         ),
-        _sizes(kernel, jax.ShapeDtypeStruct((members, batch, steps), jnp.int32), 0, True),
+        _sizes(jax.ShapeDtypeStruct((members, batch, steps), jnp.int32), 0, True, 0, half, kernel.jumps_write),
         places[..., 0],
         _turns(places, half),
         *_split(_padded(weights["recurrent"], HIDDEN, HIDDEN)),
@@ -214,11 +215,3 @@ def _as_fragments(layers: Mapping[str, Float[Array, "member row column"]]) -> Ar
 
 def _twice(x: Array) -> Array:
     return jnp.concatenate([x, x], 2)
-
-
-def _sizes(kernel: TapeKernel, symbols: Any, num_symbols: int, keeps: bool) -> Int[Array, " 7"]:
-    """Returns `struct TapeSizes` of the kernel."""
-    batch, steps = symbols.shape[-2:]
-    stride = batch * steps if symbols.ndim == 3 else 0
-    numbers = [batch, steps, num_symbols, stride, keeps, kernel.cells // 2, kernel.jumps_write]
-    return jnp.asarray(np.array(numbers, np.int32))

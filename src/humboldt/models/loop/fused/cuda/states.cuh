@@ -86,13 +86,22 @@ typedef __half note;
 #else
 typedef num note;
 #endif
-// Writes states, with TANH times `scale`, to row `t` of an array [example][T][H]; `out` points to the first example.
-__device__ __forceinline__ void write_notes(const Place& p, const char* tile, note* out, int T, int t, float scale) {
+// Which of eight states after a ReLU are positive: unit u is bit u / 2 (+ 4, if u is odd).
+__device__ __forceinline__ unsigned char positive(uint4 x) {
+  const __nv_bfloat162 zero = __floats2bfloat162_rn(0.f, 0.f);
+  auto of_two = [&](uint32_t v, uint32_t bits) { return __hgt2_mask(*(__nv_bfloat162*)&v, zero) & bits; };
+  const uint32_t v = of_two(x.x, 0x10001) | of_two(x.y, 0x20002) | of_two(x.z, 0x40004) | of_two(x.w, 0x80008);
+  return v | v >> 12;
+}
+// Writes states, with TANH times `scale`, to row `t` of an array [example][T][H], if `t` < T, and which of them are positive to
+// row `t` - 1 of `masks`, if there are any; both point to the first example.
+__device__ __forceinline__ void write_notes(const Place& p, const char* tile, note* out, unsigned char* masks, int T, int t, float scale) {
 #pragma unroll
   for (int k = 0; k < 2; k++) {
     const int i = p.tid + k * THREADS, n = i / (H / 8), c = i % (H / 8);
     const char* at = tile + piece(n, c, ROWS);
     uint4 x = *(const uint4*)at;
+    if (masks && n < p.rows) masks[((uint32_t)n * T + t - 1) * (H / 8) + c] = positive(x);
 #ifdef TANH
     const uint4 low = *(const uint4*)(at + PART);
     auto sum = [&](uint32_t a, uint32_t b) {
@@ -101,7 +110,30 @@ __device__ __forceinline__ void write_notes(const Place& p, const char* tile, no
     };
     x = make_uint4(sum(x.x, low.x), sum(x.y, low.y), sum(x.z, low.z), sum(x.w, low.w));
 #endif
-    if (n < p.rows) *(uint4*)(out + ((uint32_t)n * T + t) * H + 8 * c) = x;
+    if (n < p.rows && t < T) *(uint4*)(out + ((uint32_t)n * T + t) * H + 8 * c) = x;
+  }
+}
+__device__ __forceinline__ void write_notes(const Place& p, const char* tile, note* out, int T, int t, float scale) {
+  write_notes(p, tile, out, nullptr, T, t, scale);
+}
+// Writes states to row `t` of an array [example][T][H].
+__device__ __forceinline__ void write_outputs(const Place& p, const char* tile, float* out, int T, int t) {
+#pragma unroll
+  for (int k = 0; k < 4; k++) {
+    const int i = p.tid + k * THREADS, n = i / (H / 4), c = i % (H / 4);
+    const char* at = tile + piece(n, c >> 1, ROWS) + (c & 1) * 8;
+    const uint2 high = *(const uint2*)at, low = *(const uint2*)(at + PART);
+    const float2 x = unpack(high.x), y = unpack(high.y), dx = unpack(low.x), dy = unpack(low.y);
+    if (n < p.rows) *(float4*)(out + ((uint32_t)n * T + t) * H + 4 * c) = make_float4(x.x + dx.x, x.y + dx.y, y.x + dy.x, y.y + dy.y);
+  }
+}
+// The words of eight examples' masks of step t with this thread's two units, and the bit of the first; that of the other is 8 later.
+__device__ __forceinline__ int bit_of(const Place& p) { return (p.lane >> 3) + (p.lane & 4); }
+__device__ __forceinline__ void load_masks(const Place& p, uint32_t (&to)[8], const unsigned short* masks, int T, int t) {
+#pragma unroll
+  for (int i = 0; i < 8; i++) {
+    const int n = 8 * (i >> 1) + 2 * p.pair + (i & 1);
+    to[i] = n < p.rows ? masks[((uint32_t)n * T + t) * (H / 16) + p.group * 4 + p.warp] : 0;
   }
 }
 // 16 x 32 = (16 x H) times a tile, in parts [group][16][36] that the reader adds up. `high` and `low`: fragments [H / 16][32][8].

@@ -94,13 +94,13 @@ constexpr int READS = INNER + 2 * INNER_PART, VALUES = READS + 1024, BIAS = VALU
 // symbols [m or 1][B][T]; rings [m or 1][B]; turns [m or 1][B][places]; weights [m][unit][hidden unit]; table [m][symbol][unit]
 // layers [m][2][LAYERS]: reading (unit x 8 dimensions twice), first (64 x hidden unit), actions (5 of 16 x hidden unit), second, third (8 of 16 x 64)
 // bias [m][160]: of first, second, third (16) and actions (16)
-// outputs, before [m][B][T][H]; masks [m][B][T][H / 16]; read [m][B][T][8]; first, second [m][B][T][64]: row t + 1 for step t
+// outputs, before [m][B][T][H]; masks [m][B][T][H / 8]; read [m][B][T][8]; first, second [m][B][T][64]: row t + 1 for step t
 // tape [m][B][2 halves][x, y][places]: four dimensions; kept [m][B][T][half][places]: x and y of four dimensions; acted [m][B][T][16]: u, actions
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 tape_forward(const TapeSizes* __restrict__ sizes_at, const int* __restrict__ symbols, const int* __restrict__ rings, const float4* __restrict__ turns,
              const num* __restrict__ weights, const uint4* __restrict__ low_weights, const float* __restrict__ table,
              const uint4* __restrict__ layers, const float* __restrict__ bias,
-             float* __restrict__ outputs, float4* __restrict__ tape, num* __restrict__ before, unsigned short* __restrict__ masks,
+             float* __restrict__ outputs, float4* __restrict__ tape, num* __restrict__ before, unsigned char* __restrict__ masks,
              num* __restrict__ read, num* __restrict__ first, num* __restrict__ second, uint4* __restrict__ kept, float* __restrict__ acted) {
   SHARED_MEMORY(smem);
   const Sizes sizes = sizes_at->sizes;
@@ -117,7 +117,7 @@ tape_forward(const TapeSizes* __restrict__ sizes_at, const int* __restrict__ sym
   outputs += example * T * H;
   const bool keeps = sizes.keeps;
   if (keeps) {
-    before += example * T * H; masks += example * T * (H / 16); read += example * T * 8;
+    before += example * T * H; masks += example * T * (H / 8); read += example * T * 8;
     first += example * T * 64; second += example * T * 64;
   }
   const uint4 *high = layers + (size_t)p.member * 2 * LAYERS, *low = high + LAYERS;
@@ -282,22 +282,8 @@ tape_forward(const TapeSizes* __restrict__ sizes_at, const int* __restrict__ sym
     if (p.tid < ROWS) ring[((t + 2) & 3) * 32 + p.tid] = next;
     async_fence();
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < 4; k++) {
-      const int i = p.tid + k * THREADS, n = i / (H / 4), c = i % (H / 4);
-      const char* at = tile + piece(n, c >> 1, ROWS) + (c & 1) * 8;
-      const uint2 high = *(const uint2*)at, low = *(const uint2*)(at + PART);
-      const float2 x = unpack(high.x), y = unpack(high.y), dx = unpack(low.x), dy = unpack(low.y);
-      if (n < p.rows) *(float4*)(outputs + ((uint32_t)n * T + t) * H + 4 * c) = make_float4(x.x + dx.x, x.y + dx.y, y.x + dy.x, y.y + dy.y);
-      if (keeps) {  // 16 lanes have the 64 units of a panel: bit (unit & 63) >> 2 of word [unit >> 6][unit & 3]
-        const uint32_t b0 = __ballot_sync(~0u, x.x > 0.f), b1 = __ballot_sync(~0u, x.y > 0.f);
-        const uint32_t b2 = __ballot_sync(~0u, y.x > 0.f), b3 = __ballot_sync(~0u, y.y > 0.f);
-        const uint32_t part = p.lane & 3, bits = part == 0 ? b0 : part == 1 ? b1 : part == 2 ? b2 : b3;
-        if ((p.lane & 15) < 4 && n < p.rows)
-          masks[((uint32_t)n * T + t) * (H / 16) + (c >> 4) * 4 + part] = (unsigned short)(bits >> (p.lane & 16));
-      }
-    }
-    if (keeps && t + 1 < T) write_notes(p, tile, before, T, t + 1, 1.f);
+    write_outputs(p, tile, outputs, T, t);
+    if (keeps) write_notes(p, tile, before, masks, T, t + 1, 1.f);
   }
 }
 
@@ -326,9 +312,9 @@ tape_backward(const TapeSizes* __restrict__ sizes_at, const int* __restrict__ ri
   load_tile(low_weights + (size_t)p.member * (H * H / 8), smem + LOW, H, H, [](int n) { return n; });
   d_drive += example * T * H; d_first += example * T * 64; d_second += example * T * 64; d_taps += example * T * 16;
   d_outputs += (example + 2 * p.pair) * T * H + p.unit;
-  masks += (example + 2 * p.pair) * T * (H / 16) + p.group * 4 + (p.lane >> 2 & 3);
+  masks += example * T * (H / 16);
   first += example * T * 64; second += example * T * 64;
-  const int bit = 4 * p.warp + (p.lane >> 4);
+  const int bit = bit_of(p);
   const uint4 *high = layers + (size_t)p.member * 2 * LAYERS, *low = high + LAYERS;
   const uint4 *inner = (const uint4*)(smem + INNER), *low_inner = (const uint4*)(smem + INNER + INNER_PART);
   for (int i = p.tid; i < 640; i += THREADS) {
@@ -490,10 +476,10 @@ tape_backward(const TapeSizes* __restrict__ sizes_at, const int* __restrict__ ri
     for (int i = 0; i < 8; i++) {
       const int row = 8 * (i >> 1) + (i & 1), x = 4 * (i >> 1) + (i & 1);
       const bool there = row + 2 * p.pair < p.rows;
-      const uint32_t word = there ? masks[((uint32_t)row * T + t) * (H / 16)] : 0;
+      const uint32_t word = there ? masks[((uint32_t)(row + 2 * p.pair) * T + t) * (H / 16) + p.group * 4 + p.warp] : 0;
       const float* d = d_outputs + ((uint32_t)row * T + t) * H;
       acc[x] = word >> bit & 1 ? acc[x] + d[0] : 0.f;
-      acc[x + 2] = word >> (bit + 2) & 1 ? acc[x + 2] + d[8] : 0.f;
+      acc[x + 2] = word >> (bit + 8) & 1 ? acc[x + 2] + d[8] : 0.f;
     }
     char* tile = smem + ((n + 1) & 1) * TILE;
     __syncthreads();  // all have read the inner gradients, which lie where the states go
