@@ -102,6 +102,13 @@ struct Sixteen {
   }
 };
 
+// Brings all of them on their way to the L2 cache, so that the loop that loads them need not wait for each.
+__device__ __forceinline__ void prefetch_weights(const float* weights, const Place& p) {
+  const float* from = weights + (size_t)p.member * H * PRODUCTS * H + p.rank * 64;
+#pragma unroll 1
+  for (int i = threadIdx.x; i < H * PRODUCTS * 2; i += 256) prefetch(from + (i >> 1) * H + (i & 1) * 32);
+}
+
 #ifndef BACKWARD
 constexpr int STATES = BLOCKS * 32768;                      // of each warpgroup: 64 x H
 constexpr int HOT = STATES + 2 * BLOCKS * 8192;             // one-hot symbols of each warpgroup, two buffers
@@ -134,6 +141,7 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
   char* own = states + p.rank * 8192;  // the panel of this block's units
   // One barrier for each of the others' panels, and one that tells that the others have read this block's.
   const uint32_t full = shared(smem + BARRIERS) + p.group * 32, empty = full + 24;
+  prefetch_weights(weights, p);
 #pragma unroll 1
   for (int i = threadIdx.x; i < 16 * H; i += 256) {  // neighbouring threads have neighbouring hidden units
     const int s = i % H, gate = i / H >> 2, a = i / H & 3;
@@ -144,10 +152,12 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
       for (int e = 0; e < 2; e++)
         *(uint16_t*)(smem + piece(gate * 64 + column(16 * a + 2 * j + e), s >> 3, 256) + (s & 7) * 2) = (uint16_t)(w.two[j] >> 16 * e);
   }
+#pragma unroll 1
   for (int i = threadIdx.x; i < 256 * COLUMNS / 8; i += 256) {
     const int n = i / (COLUMNS / 8), c = i % (COLUMNS / 8);
     *(uint4*)(smem + TABLE + (n >> 3) * STRIDE + c * 128 + (n & 7) * 16) = table[(size_t)(p.member * BLOCKS + p.rank) * (256 * COLUMNS / 8) + i];
   }
+#pragma unroll 1
   for (int i = p.tid; i < BLOCKS * 512; i += 128) *(uint4*)(states + i * 16) = make_uint4(0, 0, 0, 0);
   const int* symbol_at = symbols + (size_t)p.member * sizes.symbol_stride + (p.example - (size_t)p.member * sizes.batch + p.tid) * T;
   const bool has_symbol = p.tid < p.rows;
@@ -279,7 +289,7 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
       for (int k = 0; k < PEERS; k++) send(peer_panel[k], own_at, 8192, peer_full[k]);
     }
     if (!classes) {
-#pragma unroll
+#pragma unroll 2
       for (int k = 0; k < 8; k++) {
         const int n = (p.tid >> 4) + k * 8, c = p.tid & 15;
         const uint2 two = *(const uint2*)(own + piece(n, c >> 1, ROWS) + (c & 1) * 8);
@@ -288,6 +298,7 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
         if (n < p.rows) __stcg((float4*)(outputs + ((uint32_t)n * T + t) * H + 4 * c), make_float4(x.x, x.y, y.x, y.y));
       }
     }
+#pragma unroll 1
     for (int first = 0; first < classes; first += 8) {  // a thread's new states are the first factor as they are
       float sums[4] = {0.f, 0.f, 0.f, 0.f};
 #pragma unroll
@@ -325,6 +336,7 @@ gated_backward(const Sizes* __restrict__ sizes_at, const float* __restrict__ wei
   char* received = smem + RECEIVED + p.group * PEERS * PARTS * 2048;  // [sender][piece][thread]
   const uint32_t full = shared(smem + BARRIERS) + p.group * 16, empty = full + 8;
   // Block s of the product's columns is for rank + s: its own is always the first.
+  prefetch_weights(weights, p);
 #pragma unroll 1
   for (int i = threadIdx.x; i < 16 * H; i += 256) {  // neighbouring threads have neighbouring columns
     const int s = i >> 4, gate = i >> 2 & 3, a = i & 3;
@@ -336,6 +348,7 @@ gated_backward(const Sizes* __restrict__ sizes_at, const float* __restrict__ wei
       *(uint32_t*)(smem + piece(row, gate * 8 + (c >> 3), H) + (c & 7) * 2) = w.two[j];
     }
   }
+#pragma unroll 1
   for (int i = threadIdx.x; i < 64 * classes; i += 256)
     *(float*)(smem + READOUT + i * 4) = readout[((size_t)p.member * H + p.rank * 64 + (i & 63)) * classes + (i >> 6)];
   if (PEERS > 0 && p.tid == 0) { barrier_init(full, 1); barrier_init(empty, PEERS); }
@@ -380,6 +393,7 @@ gated_backward(const Sizes* __restrict__ sizes_at, const float* __restrict__ wei
         for (int half = 0; half < 2; half++) k_[k * 4 + r * 2 + half] = there ? __ldcs(from + (k * 2 + half) * keep_piece) : make_uint4(0, 0, 0, 0);
     }
     if (classes) {
+#pragma unroll 1
       for (int c = 0; c < classes; c++) {
         float d[2], w[16];
 #pragma unroll
