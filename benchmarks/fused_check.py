@@ -43,6 +43,7 @@ class Case(NamedTuple):
     symbols: int = 3
     cell: int = 8
     own: bool = False  # whether members read symbols of their own
+    classes: int = 0  # of a readout that the kernel applies
 
 
 SIZES = (
@@ -58,8 +59,14 @@ SIZES = (
     Case(3, 70, 20, hidden=128, symbols=5),
     Case(3, 140, 20, hidden=64, symbols=17),
     Case(3, 31, 20, hidden=50, symbols=5),
+    Case(2, 1, 1, classes=2),
+    Case(33, 5, 7, symbols=16, own=True, classes=5),
+    Case(2, 33, 40, hidden=200, symbols=12, classes=3),
+    Case(3, 70, 20, hidden=128, symbols=5, classes=16),
+    Case(3, 31, 20, hidden=50, symbols=5, classes=1),
 )
 BENCHMARK = Case(30, 128, 80)
+CLASSES = 2  # of the readout of the benchmark
 
 
 def base(kind: str) -> tuple[str, Any]:
@@ -76,6 +83,8 @@ def drawn(kind: str, case: Case, seed: int = 0) -> dict[str, np.ndarray]:
     h, drive = case.hidden, case.hidden * (4 if kind in kernels.GATED else 1)
     inputs = 11 if kind in ("stack_rnn", "tape_rnn") else 3
     found = {"recurrent": normal(h, drive, fan=h), "table": normal(case.symbols, drive, fan=inputs)}
+    if case.classes:
+        found["readout"] = normal(h, case.classes, fan=h)
     if kind == "gru":  # the fourth part of the drive comes from the input alone
         found["recurrent"][..., 3 * h :] = 0
     if kind == "stack_rnn":
@@ -114,7 +123,7 @@ def symbols_of(case: Case) -> np.ndarray:
 
 def target_of(case: Case) -> np.ndarray:
     """Gradients of the outputs, as of a mean loss."""
-    shape = (case.members, case.batch, case.steps, case.hidden)
+    shape = (case.members, case.batch, case.steps, case.classes or case.hidden)
     return (np.random.default_rng(2).standard_normal(shape) / (case.batch * case.steps)).astype(np.float32)
 
 
@@ -141,7 +150,7 @@ def moved(content: Any, value: Any, actions: Any, places: Any) -> Any:
 
 
 def plain(kind: str, p: dict[str, Any], symbols: Any) -> Any:
-    """One member: outputs (example, time, hidden)."""
+    """One member: outputs (example, time, hidden) or, with a readout, logits."""
     name, activation = base(kind)
     hidden, dtype, (batch, steps) = p["recurrent"].shape[0], p["recurrent"].dtype, symbols.shape
     h = jnp.zeros((batch, hidden), dtype)
@@ -179,7 +188,8 @@ def plain(kind: str, p: dict[str, Any], symbols: Any) -> Any:
             extra = push * above + pop * below + stay * extra
         return (h, extra), h
 
-    return jax.lax.scan(step, (h, extra), symbols.T)[1].swapaxes(0, 1)
+    outputs = jax.lax.scan(step, (h, extra), symbols.T)[1].swapaxes(0, 1)
+    return outputs @ p["readout"] if "readout" in p else outputs
 
 
 def by_scan(kind: str, p: dict[str, Any], symbols: Any, target: Any) -> tuple[Any, dict[str, Any]]:
@@ -225,12 +235,15 @@ def by_kernel(kind: str, p: dict[str, Any], symbols: Any, target: Any) -> tuple[
         "recurrent": product(notes["before"], found.d_drive) * by_scale,
         "table": product(hot, found.d_drive) * by_scale,
     }
-    if found.d_taps:
+    if "reading" in p:
         gradients["reading"] = product(notes["read"], found.d_drive)
     inputs = {"second": "first", "value": "second"} if kind == "tape_rnn" else {}
     for k, d in found.d_taps.items():
-        gradients[k] = product(notes[inputs.get(k, "before")], d)
-        gradients[f"{k}_bias"] = d.sum((1, 2), dtype=jnp.float32)
+        gradients[k] = product(notes["last" if k == "last" else inputs.get(k, "before")], d) * by_scale
+        if k not in ("readout", "last"):
+            gradients[f"{k}_bias"] = d.sum((1, 2), dtype=jnp.float32)
+    if "last" in gradients:
+        gradients["readout"] += gradients.pop("last")
     return outputs, gradients
 
 
@@ -292,13 +305,17 @@ def check(kind: str) -> dict[str, Any]:
         wide = Case(3, 50, 80)
         jobs = [pool.submit(compared, kind, "benchmark", drawn(kind, BENCHMARK), BENCHMARK, scan=True)]
         jobs.append(pool.submit(compared, kind, "large states", large(kind, wide), wide, scan=True))
+        if with_readout(kind) != BENCHMARK:
+            case = with_readout(kind)
+            jobs.append(pool.submit(compared, kind, "benchmark, readout", drawn(kind, case), case, scan=True))
         for case in SIZES:
-            if kernels.fits(base(kind)[0], Sizes(case.hidden, case.steps, case.symbols, case.cell)) is None:
+            fits = kernels.fits(base(kind)[0], Sizes(case.hidden, case.steps, case.symbols, case.cell)) is None
+            if fits and (not case.classes or kernels.reads_out(base(kind)[0], case.classes)):
                 jobs.append(pool.submit(compared, kind, " ".join(map(str, case)), drawn(kind, case), case))
         record["errors"] = [row for job in jobs for row in job.result()]
 
-    run = jax.jit(partial(by_kernel, kind))
-    p, symbols, target = drawn(kind, BENCHMARK), symbols_of(BENCHMARK), target_of(BENCHMARK)
+    run, case = jax.jit(partial(by_kernel, kind)), with_readout(kind)
+    p, symbols, target = drawn(kind, case), symbols_of(case), target_of(case)
     first, second = jax.device_get(run(p, symbols, target)), jax.device_get(run(p, symbols, target))
     record["same bits twice"] = same(first, second)
     broken = {k: v.copy() for k, v in p.items()}
@@ -307,7 +324,7 @@ def check(kind: str) -> dict[str, Any]:
     sick = jax.device_get(run(broken, symbols, target))
     record["others unharmed by NaN"] = same(first, sick, [0, 2, *range(4, 30)])
     record["NaN shows in outputs"] = bool(np.isnan(sick[0][1]).any())
-    target[2, 7, 11], target[5, 3, 1, 4] = np.nan, np.inf
+    target[2, 7, 11], target[5, 3, 1, 1] = np.nan, np.inf
     sick = jax.device_get(run(p, symbols, target))
     record["others unharmed by NaN behind"] = same(first, sick, [0, 1, 3, 4, *range(6, 30)])
     record["NaN shows in gradients"] = bool(np.isnan(sick[1]["recurrent"][2]).any())
@@ -319,15 +336,22 @@ def check(kind: str) -> dict[str, Any]:
     return record
 
 
+def with_readout(kind: str) -> Case:
+    """The benchmark, with a readout if the kernel for this kind of cell applies it."""
+    return BENCHMARK._replace(classes=CLASSES) if kernels.reads_out(base(kind)[0], CLASSES) else BENCHMARK
+
+
 def timed(kind: str) -> dict[str, Any]:
     """Milliseconds at the benchmark's sizes."""
-    p, symbols, target = jax.device_put((drawn(kind, BENCHMARK), symbols_of(BENCHMARK), target_of(BENCHMARK)))
+    case = with_readout(kind)
+    p, symbols, target = jax.device_put((drawn(kind, case), symbols_of(case), target_of(case)))
     weights = {k: v for k, v in p.items() if k != "table"}
     forward_pass = jax.jit(partial(forward, kind, keeps=True))
     only = jax.jit(partial(forward, kind, keeps=False))
     backward_pass = jax.jit(partial(backward, kind))
     outputs, _, residuals = forward_pass(weights, p["table"], symbols)
     record = {
+        "classes": case.classes,
         "forward": milliseconds(forward_pass, weights, p["table"], symbols),
         "forward, nothing kept": milliseconds(only, weights, p["table"], symbols),
         "backward": milliseconds(backward_pass, weights, residuals, outputs, target),
@@ -348,7 +372,7 @@ class Sizes(NamedTuple):
 
 def sanitize(kind: str) -> dict[str, Any]:
     """One small launch of each kernel, with examples that do not fill a block."""
-    case = Case(2, 40, 4, symbols=5)
+    case = Case(2, 40, 4, symbols=5, classes=with_readout(kind).classes)
     arguments = jax.device_put((drawn(kind, case), symbols_of(case), target_of(case)))
     outputs, gradients = jax.device_get(jax.jit(partial(by_kernel, kind))(*arguments))
     return {"finite": bool(all(np.isfinite(x).all() for x in (outputs, *gradients.values())))}
