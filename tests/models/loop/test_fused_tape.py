@@ -16,6 +16,7 @@ from fused_support import fresh_kernels as fresh_kernels
 
 from humboldt.models.cells.base import Extent
 from humboldt.models.cells.with_memory import normal_memory_cell
+from humboldt.models.layers.linear import Linear
 from humboldt.models.loop.fused import kernels, tape
 from humboldt.models.loop.fused.parts import parts_of
 from humboldt.models.loop.fused.run import run_fused
@@ -36,6 +37,7 @@ class Case(NamedTuple):
     own: bool = False  # whether members read strings of their own
     factor: float = 1.5  # on the weights; with 8, states grow into the thousands
     certainty: float = 1.5  # a factor on the weights of actions
+    classes: int = 0  # of a readout that the kernel applies
 
 
 def cell_of(case: Case, seed: int = 0, *, num_tapes: int = 1) -> Any:
@@ -69,25 +71,29 @@ def drawn(case: Case) -> tuple[Any, Any, Any, Any]:
     inputs = np.maximum(real - rng.integers(0, case.steps, shape), 1)
     symbols = rng.integers(0, case.symbols, (*shape, case.steps))
     strings = tuple(jnp.asarray(x, jnp.int32) for x in (symbols, real, inputs))
-    target = rng.standard_normal((case.members, case.batch, case.steps, case.hidden)) / case.batch
+    shape = case.members, case.batch, case.steps, case.classes or case.hidden
+    target = rng.standard_normal(shape) / case.batch
     return weights, parts[0][1], strings, jnp.asarray(target, jnp.float32)
 
 
-def by_loop(cell: Any, extent: Extent, vectors: Any, symbols: Any) -> Any:
-    return unroll(cell, cell.init_state(extent), vectors[symbols], hoist=False)[1]
+def by_loop(cell: Any, extent: Extent, vectors: Any, symbols: Any, readout: Any) -> Any:
+    outputs = unroll(cell, cell.init_state(extent), vectors[symbols], hoist=False)[1]
+    return outputs if readout is None else jax.vmap(readout)(outputs)
 
 
 def learned(run: Any, case: Case) -> tuple[Any, Any]:
     """Gradients of weights and vectors, and outputs."""
     weights, static, strings, target = drawn(case)
     vectors = jnp.stack([jnp.eye(case.symbols)] * case.members)
+    keys = jax.random.split(jax.random.key(4), case.members)
+    readouts = jax.vmap(lambda key: Linear(case.hidden, case.classes, key=key))(keys) if case.classes else None
 
     def member(trained: Any, strings: Any, target: Any) -> Any:
         def loss(trained: Any) -> Any:
             cell = eqx.combine(trained[0], static)
 
             def example(symbols: Any, real: Any, inputs: Any) -> Any:
-                return run(cell, Extent(case.steps, real, inputs), trained[1], symbols)
+                return run(cell, Extent(case.steps, real, inputs), trained[1], symbols, trained[2])
 
             outputs = jax.vmap(example)(*strings)
             return (outputs * target).sum(), outputs
@@ -95,7 +101,7 @@ def learned(run: Any, case: Case) -> tuple[Any, Any]:
         return jax.grad(loss, has_aux=True)(trained)
 
     run_all = jax.vmap(member, (0, 0 if case.own else None, 0))
-    return jax.jit(run_all)((weights, vectors), strings, target)
+    return jax.jit(run_all)((weights, vectors, readouts), strings, target)
 
 
 def close(ours: Any, theirs: Any, tolerance: float) -> None:
@@ -141,26 +147,32 @@ def forward_by_scan(kernel: tape.TapeKernel, weights: Any, table: Any, strings: 
     strings = jnp.broadcast_to(strings, (len(table), *strings.shape[-2:]))
     drives, places = jax.vmap(lambda table, symbols: table[symbols])(table, strings[..., :-2]), strings[..., -2:]
     outputs, inputs = of_all(kernel, weights, drives, taps_like(weights, drives), places)
+    results = outputs @ weights["readout"][:, None] if "readout" in weights else outputs
     if not keeps:
-        return outputs, {}, ()
-    inner = {name: one_later(inputs[name]) for name in ("first", "second")}
-    return outputs, {"before": one_later(outputs), "read": inputs["read"], **inner}, (drives, places)
+        return results, {}, ()
+    notes = {name: one_later(inputs[name]) for name in ("first", "second")}
+    notes |= {"before": one_later(outputs), "read": inputs["read"]}
+    return results, notes | ({"last": outputs[:, :, -1:]} if "readout" in weights else {}), (drives, places)
 
 
 def backward_by_scan(kernel: tape.TapeKernel, weights: Any, residuals: Any, d_outputs: Any) -> kernels.Gradients:
     drives, places = residuals
     _, pull = jax.vjp(lambda *x: of_all(kernel, weights, *x, places)[0], drives, taps_like(weights, drives))
-    d_drive, d_taps = pull(d_outputs)
-    return kernels.Gradients(d_drive, jax.tree.map(one_later, d_taps), jnp.ones(d_outputs.shape[:2]))
+    if "readout" not in weights:
+        d_drive, d_taps = pull(d_outputs)
+        return kernels.Gradients(d_drive, jax.tree.map(one_later, d_taps), jnp.ones(d_outputs.shape[:2]))
+    d_drive, d_taps = pull(d_outputs @ weights["readout"][:, None].mT)
+    d_taps = jax.tree.map(one_later, d_taps | {"readout": d_outputs}) | {"last": d_outputs[:, :, -1:]}
+    return kernels.Gradients(d_drive, d_taps, jnp.ones(d_outputs.shape[:2]))
 
 
-@pytest.mark.parametrize("own", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("own", "classes"), [(True, 3), pytest.param(False, 0, marks=pytest.mark.slow)])
 def test_gradients_equal_those_of_the_loop_with_a_scan_in_place_of_the_kernel(
-    own: bool, fresh_kernels: None, monkeypatch: pytest.MonkeyPatch
+    own: bool, classes: int, fresh_kernels: None, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(tape, "forward", forward_by_scan)
     monkeypatch.setattr(tape, "backward", backward_by_scan)
-    case = Case(members=2, batch=3, steps=4, hidden=7, cell=2, smallest=6, own=own)
+    case = Case(members=2, batch=3, steps=4, hidden=7, cell=2, smallest=6, own=own, classes=classes)
     ours, theirs = learned(run_fused, case), learned(by_loop, case)
     close(ours, theirs, 1e-5)
 
@@ -180,6 +192,9 @@ CASES = (
     Case(members=2, batch=33, steps=5, symbols=20, cell=5, smallest=12, own=True),
     Case(members=2, batch=3, steps=9, hidden=100, smallest=6, jumps_write=True),
     Case(members=1, batch=1, steps=3, smallest=2),
+    Case(members=2, batch=33, steps=5, symbols=20, cell=5, smallest=12, own=True, classes=8),
+    Case(members=2, batch=3, steps=4, hidden=100, smallest=6, classes=2),
+    Case(members=1, batch=2, steps=1, smallest=6, classes=3),
     Case(members=1, batch=2, steps=7, symbols=32, causal=True, own=True),
     Case(members=1, batch=2, steps=4, smallest=144, factor=8.0, certainty=0.125),
 )

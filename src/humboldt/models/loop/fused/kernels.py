@@ -25,8 +25,8 @@ TAPE_STEPS = 2**13  # the product of a jump and of a frequency has 32 bits
 MAX_STEPS = 2**15  # offsets inside a block have 32 bits
 RNN_ROWS, GATED_ROWS = 32, 128  # examples of a block, and of a cluster
 GATED = ("lstm", "gru")  # drives of four parts for each unit
-# Of a readout that a kernel applies: in a stack's, beside values and actions.
-CLASSES = {"rnn": 16, "lstm": 16, "gru": 16, "stack_rnn": 5}
+# Of a readout that a kernel applies: the stack's beside values and actions.
+CLASSES = {"rnn": 16, "lstm": 16, "gru": 16, "stack_rnn": 5, "tape_rnn": 8}
 HEADROOM = 4  # gradients in float16 are at first smaller than 1 by that many binary digits, and may grow 2 ** 19 times
 
 

@@ -23,6 +23,7 @@ from humboldt.models.loop.fused.kernels import (
     _padded,
     _sizes,
     _split,
+    readout_taps,
 )
 from humboldt.models.loop.fused.launch import launch, read
 from humboldt.models.memories.tape import Tape
@@ -87,6 +88,7 @@ def forward(
 
     - `weights`: `recurrent` (member, hidden, drive), `reading` (member, cell, drive), and the layers from the hidden
       state to the value, `first`, `second` and `value`, and to the logits of the actions, `action`, with their biases.
+      With a readout, `readout` (member, hidden, class).
     - `table`: what each symbol adds to the drive, biases included.
     - `strings`: symbols, then the number of cells of the ring and that of a jump. Without axis of members, all members
       read the same.
@@ -96,22 +98,26 @@ def forward(
     members, (batch, steps), size = len(table), symbols.shape[-2:], weights["recurrent"].shape[1]
     kept = (members, batch, steps) if keeps else (1, 1, 1)
     half = kernel.cells // 2
+    readout = weights.get("readout", jnp.zeros((members, size, 0), jnp.float32))
+    classes = readout.shape[2]
     layers = {
         "reading": _twice(_padded(weights["reading"], CELL, HIDDEN).swapaxes(1, 2)),
         "first": _padded(weights["first"], HIDDEN, INNER).swapaxes(1, 2),
-        "action": _padded(weights["action"], HIDDEN, 16).swapaxes(1, 2),
+        "action": _padded(jnp.concatenate([weights["action"], readout], 2), HIDDEN, 16).swapaxes(1, 2),
         "second": weights["second"].swapaxes(1, 2),
         "value": _padded(weights["value"], INNER, 16).swapaxes(1, 2),
     }
     widths = {"first": INNER, "second": INNER, "value": 16, "action": 16}
     bias = [_last_padded(weights[f"{name}_bias"], width) for name, width in widths.items()]
-    outputs, _, before, masks, read_, first, second, tapes, acted = launch(
+    states, logits, _, before, last, masks, read_, first, second, tapes, acted = launch(
         read("tape_forward_256"),
         "tape_forward",
         (
-            _array((members, batch, steps, HIDDEN), jnp.float32),
+            _array((1,) if classes else (members, batch, steps, HIDDEN), jnp.float32),
+            _array((members, batch, steps, classes) if classes else (1,), jnp.float32),
             _array((members, batch, 4, half, 4), jnp.float32),
             _array((*kept, HIDDEN), jnp.bfloat16),
+            _array((members, batch, 1, HIDDEN) if keeps and classes else (1,), jnp.bfloat16),
             _array((*kept, HIDDEN // 8), jnp.uint8),
             _array((*kept, CELL), jnp.bfloat16),
             _array((*kept, INNER), jnp.bfloat16),
@@ -119,7 +125,7 @@ def forward(
             _array((*kept, 2, half if keeps else 1, 8), jnp.bfloat16),
             _array((*kept, 16), jnp.float32),
         ),
-        _sizes(symbols, table.shape[1], keeps, 0, half, kernel.jumps_write),
+        _sizes(symbols, table.shape[1], keeps, classes, half, kernel.jumps_write),
         symbols,
         places[..., 0],
         _turns(places, half),
@@ -131,32 +137,38 @@ def forward(
         threads=2 * HIDDEN,
         shared_memory=BYTES + 2 * 1024 + 640 + 512,
     )
+    outputs = logits if classes else states[..., :size]
     if not keeps:
-        return Forward(outputs[..., :size], {}, ())
+        return Forward(outputs, {}, ())
     notes = {"before": before[..., :size], "read": read_[..., : weights["reading"].shape[1]]}
+    notes |= {"first": first, "second": second, **({"last": last[..., :size]} if classes else {})}
     residuals = masks, first, second, tapes, acted, jnp.broadcast_to(places, (members, batch, 2))
-    return Forward(outputs[..., :size], notes | {"first": first, "second": second}, residuals)
+    return Forward(outputs, notes, residuals)
 
 
 def backward(
     kernel: TapeKernel,
     weights: Mapping[str, Array],
     residuals: tuple[Array, ...],
-    d_outputs: Float[Array, "member example time hidden"],
+    d_outputs: Float[Array, "member example time hidden_or_class"],
 ) -> Gradients:
-    """Returns the gradients of the drives of all steps, and of the outputs of all layers, given those of all outputs.
+    """Returns the gradients of the drives of all steps, and of the outputs of all layers, given those of all outputs
+    (with a readout, logits).
 
     As in `Gradients`, row t of the latter is for step t - 1.
     """
     masks, first, second, tapes, acted, places = residuals
-    members, batch, steps, size = d_outputs.shape
-    half = kernel.cells // 2
+    members, batch, steps, _ = d_outputs.shape
+    half, size = kernel.cells // 2, weights["recurrent"].shape[1]
+    readout = weights.get("readout", jnp.zeros((members, size, 0), jnp.float32))
+    classes = readout.shape[2]
     layers = {
         "reading": _padded(weights["reading"], 16, HIDDEN),
         "first": _padded(weights["first"], HIDDEN, INNER),
         "action": _twice(_padded(weights["action"], HIDDEN, CELL)),
         "second": weights["second"],
         "value": _twice(_padded(weights["value"], INNER, CELL)),
+        "readout": _twice(_padded(readout, HIDDEN, CELL)),
     }
     _, d_drive, d_first, d_second, d_taps = launch(
         read("tape_backward_256"),
@@ -168,7 +180,7 @@ def backward(
             _array((members, batch, steps, INNER), jnp.bfloat16),
             _array((members, batch, steps, 16), jnp.bfloat16),
         ),
-        _sizes(jax.ShapeDtypeStruct((members, batch, steps), jnp.int32), 0, True, 0, half, kernel.jumps_write),
+        _sizes(jax.ShapeDtypeStruct((members, batch, steps), jnp.int32), 0, True, classes, half, kernel.jumps_write),
         places[..., 0],
         _turns(places, half),
         *_split(_padded(weights["recurrent"], HIDDEN, HIDDEN)),
@@ -178,13 +190,14 @@ def backward(
         second,
         tapes,
         acted,
-        _last_padded(d_outputs, HIDDEN),
+        d_outputs if classes else _last_padded(d_outputs, HIDDEN),
         blocks=members * -(-batch // RNN_ROWS),
         threads=2 * HIDDEN,
-        shared_memory=BYTES + 2 * 1024,
+        shared_memory=BYTES + 4 * 1024,
     )
     values = {"value": d_taps[..., : weights["value"].shape[2]], "action": d_taps[..., CELL : CELL + ACTIONS]}
     ones = jnp.ones((members, batch), jnp.float32)
+    values |= readout_taps(d_outputs, ones[:, 0], jnp.bfloat16) if classes else {}
     return Gradients(d_drive[..., :size], {"first": d_first, "second": d_second} | values, ones)
 
 

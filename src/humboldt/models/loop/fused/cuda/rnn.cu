@@ -4,6 +4,9 @@
 //
 // Macros: HIDDEN (64, 128, 256; with STACK 256), TANH (instead of ReLU), STACK, BACKWARD (instead of forward).
 #include "states.cuh"
+#ifndef ORDER
+#define ORDER 0
+#endif
 
 #ifdef STACK
 constexpr int HALF = 20;
@@ -152,18 +155,36 @@ rnn_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols,
     if (t > 0) {
       keep(acc);
       product_fence();
+      const uint32_t states = base + (t & 1) * TILE;
 #ifdef STACK
-      recurrent(acc, W, base + LOW, p.group, base + (t & 1) * TILE, 1);
-#else
-      recurrent(acc, W, base + LOW, p.group, base + (t & 1) * TILE, 0);
-#endif
+#if ORDER == 0
+      recurrent(acc, W, base + LOW, p.group, states, 1);
       product_commit();
-      // Meanwhile: outputs go to global memory.
       write(t - 1);
-#ifdef STACK
-      // And what step t - 1 does to the stack.
       heads_of(t - 1, sums);
       __syncthreads();
+#elif ORDER == 1
+      heads_of(t - 1, sums);
+      by_high(acc, W, states, 1);
+      by_high(acc, W, states + PART, 1);
+      by_low(acc, base + LOW, p.group, states);
+      product_commit();
+      write(t - 1);
+      __syncthreads();
+#elif ORDER == 2
+      heads_of(t - 1, sums);
+      by_high(acc, W, states, 1);
+      by_high(acc, W, states + PART, 1);
+      product_commit();
+      __syncthreads();
+#elif ORDER == 3
+      by_high(acc, W, states, 1);
+      product_commit();
+      heads_of(t - 1, sums);
+      __syncthreads();
+      by_high(acc, W, states + PART, 1);
+      product_commit();
+#endif
       if (has_class) logit_at[(t - 1) * classes] = total(sums, 8 + dim, ex);
       float l0 = total(sums, 8, ex) + biases[8], l1 = total(sums, 9, ex) + biases[9], l2 = total(sums, 10, ex) + biases[10];
       const float v = total(sums, dim, ex) + biases[dim], top = fmaxf(l0, fmaxf(l1, l2));
@@ -198,6 +219,11 @@ rnn_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols,
         num* cell = (num*)(smem + READING + (ex >> 3) * 256 + (ex & 7) * 16) + dim;
         cell[0] = high; cell[64] = __float2bfloat16_rn(s[0] - __bfloat162float(high));
       }
+#if ORDER >= 2
+      by_low(acc, base + LOW, p.group, states);
+      product_commit();
+      write(t - 1);
+#endif
       async_fence();
       __syncthreads();
       product_fence();
@@ -207,10 +233,39 @@ rnn_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols,
       if (keeps && p.tid < p.rows)
         *(uint4*)(read + ((uint32_t)p.tid * T + t) * 8) = *(const uint4*)(smem + READING + (p.tid >> 3) * 256 + (p.tid & 7) * 16);
 #else
-      if (classes) {
+      auto read_out = [&]() {
         if (t > 1) write_logits(t - 2, sums_of(t - 2));
         heads_of(t - 1, sums_of(t - 1));
+      };
+#if ORDER == 0
+      recurrent(acc, W, base + LOW, p.group, states, 0);
+      product_commit();
+      write(t - 1);
+      if (classes) read_out();
+#elif ORDER == 1
+      by_high(acc, W, states, 0);
+      write(t - 1);
+      by_high(acc, W, states + PART, 1);
+      if (classes) read_out();
+      by_low(acc, base + LOW, p.group, states);
+      product_commit();
+#elif ORDER == 2
+      if (p.group & 1) {
+        write(t - 1);
+        if (classes) read_out();
       }
+      recurrent(acc, W, base + LOW, p.group, states, 0);
+      product_commit();
+      if (!(p.group & 1)) {
+        write(t - 1);
+        if (classes) read_out();
+      }
+#elif ORDER == 3
+      write(t - 1);
+      if (classes) read_out();
+      recurrent(acc, W, base + LOW, p.group, states, 0);
+      product_commit();
+#endif
       load(drive, t);
 #endif
       product_wait();
@@ -414,17 +469,58 @@ rnn_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weights
 #endif
       keep(acc);
       product_fence();
-      recurrent(acc, W, base + LOW, p.group, base + (n & 1) * TILE, 0);
-#ifndef STACK
-      readout_back(n);
-#endif
-      product_commit();
-      // Meanwhile: the gradients of step t + 1 go to global memory.
-      write_notes(p, smem + (n & 1) * TILE, d_drive, T, t + 1, scale);
+      const uint32_t states = base + (n & 1) * TILE;
+      auto write = [&]() { write_notes(p, smem + (n & 1) * TILE, d_drive, T, t + 1, scale); };
 #ifdef STACK
-      // And the gradient of what step t + 1 has read, and with it through what step t did to the stack.
-      heads(p, (const uint4*)(smem + HEADS), (const uint4*)(smem + HEADS + HEADS_BYTES), base + (n & 1) * TILE, sums);
+      auto read_heads = [&]() { heads(p, (const uint4*)(smem + HEADS), (const uint4*)(smem + HEADS + HEADS_BYTES), states, sums); };
+#if ORDER == 0
+      recurrent(acc, W, base + LOW, p.group, states, 0);
+      product_commit();
+      write();
+      read_heads();
       __syncthreads();
+#elif ORDER == 1
+      read_heads();
+      recurrent(acc, W, base + LOW, p.group, states, 0);
+      product_commit();
+      write();
+      __syncthreads();
+#elif ORDER == 2
+      read_heads();
+      by_high(acc, W, states, 0);
+      by_high(acc, W, states + PART, 1);
+      product_commit();
+      __syncthreads();
+#elif ORDER == 3
+      by_high(acc, W, states, 0);
+      product_commit();
+      read_heads();
+      __syncthreads();
+      by_high(acc, W, states + PART, 1);
+      product_commit();
+#endif
+#else
+#if ORDER == 0 || ORDER == 3
+      recurrent(acc, W, base + LOW, p.group, states, 0);
+      readout_back(n);
+      product_commit();
+      write();
+#elif ORDER == 1
+      by_high(acc, W, states, 0);
+      write();
+      by_high(acc, W, states + PART, 1);
+      by_low(acc, base + LOW, p.group, states);
+      readout_back(n);
+      product_commit();
+#elif ORDER == 2
+      if (p.group & 1) write();
+      recurrent(acc, W, base + LOW, p.group, states, 0);
+      readout_back(n);
+      product_commit();
+      if (!(p.group & 1)) write();
+#endif
+#endif
+#ifdef STACK
       if (!half) g[0] += total(sums, dim, ex);
 #define WORD(i) (((i) & 3) == 0 ? kv[(i) >> 2].x : ((i) & 3) == 1 ? kv[(i) >> 2].y : ((i) & 3) == 2 ? kv[(i) >> 2].z : kv[(i) >> 2].w)
       const float push = (WORD(10) & 0xFFFF) * (1.f / 65535.f), pop = (WORD(10) >> 16) * (1.f / 65535.f), stay = 1.f - push - pop;
@@ -452,6 +548,11 @@ rnn_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weights
       const float mean = push * d_push + pop * d_pop + stay * d_stay;
       const float mine = !half ? d_value : dim == 0 ? push * (d_push - mean) : dim == 1 ? pop * (d_pop - mean) : dim == 2 ? stay * (d_stay - mean) : d_logit;
       if (!half || dim < 3 || has_class) store_cell(mine);
+#if ORDER >= 2
+      by_low(acc, base + LOW, p.group, states);
+      product_commit();
+      write();
+#endif
       async_fence();
       __syncthreads();
       if (writes_taps) *(uint4*)(taps_at + (uint32_t)(t + 1) * 16) = *(const uint4*)(smem + DY + (p.tid >> 4) * 256 + (p.tid & 1) * 128 + (p.tid >> 1 & 7) * 16);

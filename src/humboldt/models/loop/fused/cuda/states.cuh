@@ -59,13 +59,16 @@ __device__ __forceinline__ void by_high(float (&acc)[16], uint32_t (&W)[STEPS * 
   for (int k = 0; k < STEPS; k++)
     product(acc, W[k * 4], W[k * 4 + 1], W[k * 4 + 2], W[k * 4 + 3], swizzled(tile + (k >> 2) * PANEL + (k & 3) * 32), accumulate | (k > 0));
 }
+__device__ __forceinline__ void by_low(float (&acc)[16], uint32_t low, int group, uint32_t tile) {
+#pragma unroll
+  for (int k = 0; k < STEPS; k++)
+    product(acc, swizzled(low + (k >> 2) * H * 128 + group * 8192 + (k & 3) * 32), swizzled(tile + (k >> 2) * PANEL + (k & 3) * 32), 1);
+}
 // Recurrent weights times the states in `tile`.
 __device__ __forceinline__ void recurrent(float (&acc)[16], uint32_t (&W)[STEPS * 4], uint32_t low, int group, uint32_t tile, int accumulate) {
   by_high(acc, W, tile, accumulate);
   by_high(acc, W, tile + PART, 1);
-#pragma unroll
-  for (int k = 0; k < STEPS; k++)
-    product(acc, swizzled(low + (k >> 2) * H * 128 + group * 8192 + (k & 3) * 32), swizzled(tile + (k >> 2) * PANEL + (k & 3) * 32), 1);
+  by_low(acc, low, group, tile);
 }
 // Writes a fragment of new states as high and low part.
 __device__ __forceinline__ void store_states(const Place& p, char* tile, const float (&acc)[16]) {

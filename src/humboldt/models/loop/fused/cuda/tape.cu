@@ -23,7 +23,12 @@ struct TapeSizes {
 constexpr int SIDE_PART = ROWS * 128, SIDE = 2 * SIDE_PART;  // a tile of 64 columns, high and low part
 constexpr int FREE = LOW + 2 * H * H, INNER = FREE, INNER_PART = 640 * 16;
 // Fragments of 16 x 16 weights [tile of rows][tile of columns][32][8], of one member: first all high parts, then all low parts.
-constexpr int READING = 0, FIRST = 512, ACTION = FIRST + 2048, SECOND = ACTION + 512, THIRD = SECOND + 512, LAYERS = THIRD + 128;
+constexpr int READING = 0, FIRST = 512, ACTION = FIRST + 2048, SECOND = ACTION + 512, THIRD = SECOND + 512, READOUT = THIRD + 128;
+#ifdef BACKWARD
+constexpr int LAYERS = READOUT + 512;
+#else
+constexpr int LAYERS = READOUT;
+#endif
 
 struct Actions {
   float stay, left, right, jump_left, jump_right;
@@ -92,15 +97,15 @@ __device__ __forceinline__ float number(const float4& x, int i) { return i == 0 
 constexpr int READS = INNER + 2 * INNER_PART, VALUES = READS + 1024, BIAS = VALUES + 1024, RING = BIAS + 640;
 
 // symbols [m or 1][B][T]; rings [m or 1][B]; turns [m or 1][B][places]; weights [m][unit][hidden unit]; table [m][symbol][unit]
-// layers [m][2][LAYERS]: reading (unit x 8 dimensions twice), first (64 x hidden unit), actions (5 of 16 x hidden unit), second, third (8 of 16 x 64)
+// layers [m][2][LAYERS]: reading (unit x 8 dimensions twice), first (64 x hidden unit), actions and classes (5 and 8 of 16 x hidden unit), second, third (8 of 16 x 64)
 // bias [m][160]: of first, second, third (16) and actions (16)
-// outputs, before [m][B][T][H]; masks [m][B][T][H / 8]; read [m][B][T][8]; first, second [m][B][T][64]: row t + 1 for step t
+// outputs, before [m][B][T][H], last [m][B][H]; logits [m][B][T][class], without bias; masks [m][B][T][H / 8]; read [m][B][T][8]; first, second [m][B][T][64]: row t + 1 for step t
 // tape [m][B][2 halves][x, y][places]: four dimensions; kept [m][B][T][half][places]: x and y of four dimensions; acted [m][B][T][16]: u, actions
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 tape_forward(const TapeSizes* __restrict__ sizes_at, const int* __restrict__ symbols, const int* __restrict__ rings, const float4* __restrict__ turns,
              const num* __restrict__ weights, const uint4* __restrict__ low_weights, const float* __restrict__ table,
              const uint4* __restrict__ layers, const float* __restrict__ bias,
-             float* __restrict__ outputs, float4* __restrict__ tape, num* __restrict__ before, unsigned char* __restrict__ masks,
+             float* __restrict__ outputs, float* __restrict__ logits, float4* __restrict__ tape, num* __restrict__ before, num* __restrict__ last, unsigned char* __restrict__ masks,
              num* __restrict__ read, num* __restrict__ first, num* __restrict__ second, uint4* __restrict__ kept, float* __restrict__ acted) {
   SHARED_MEMORY(smem);
   const Sizes sizes = sizes_at->sizes;
@@ -114,7 +119,13 @@ tape_forward(const TapeSizes* __restrict__ sizes_at, const int* __restrict__ sym
   uint32_t W[STEPS * 4];
   fragments(p, weights + (size_t)p.member * H * H, H, W);
   load_tile(low_weights + (size_t)p.member * (H * H / 8), smem + LOW, H, H, [](int n) { return n; });
-  outputs += example * T * H;
+  const int classes = sizes.classes;
+  if (classes) logits += example * T * classes;
+  else outputs += example * T * H;
+  auto write_logits = [&](int t, const float* sums) {
+    const int n = p.tid >> 4, c = p.tid & 15;
+    if (c < classes && n < p.rows) logits[((uint32_t)n * T + t) * classes + c] = total(sums, 5 + c, n);
+  };
   const bool keeps = sizes.keeps;
   if (keeps) {
     before += example * T * H; masks += example * T * (H / 8); read += example * T * 8;
@@ -186,6 +197,7 @@ tape_forward(const TapeSizes* __restrict__ sizes_at, const int* __restrict__ sym
         store_side(p, scratch, d);
       }
       __syncthreads();
+      write_logits(t - 1, sums);
       {
         float d[4] = {biases[64 + unit], biases[64 + unit], biases[72 + unit], biases[72 + unit]};
         layer<4>(p, d, inner + p.group * 128, low_inner + p.group * 128, shared(scratch), SIDE_PART);
@@ -282,15 +294,23 @@ tape_forward(const TapeSizes* __restrict__ sizes_at, const int* __restrict__ sym
     if (p.tid < ROWS) ring[((t + 2) & 3) * 32 + p.tid] = next;
     async_fence();
     __syncthreads();
-    write_outputs(p, tile, outputs, T, t);
+    if (!classes) write_outputs(p, tile, outputs, T, t);
     if (keeps) write_notes(p, tile, before, masks, T, t + 1, 1.f);
   }
+  if (!classes) return;
+  const int end = T & 1;
+  float* sums = (float*)(smem + (1 - end) * TILE + PART);
+  heads(p, high + ACTION, low + ACTION, base + end * TILE, sums);
+  if (keeps) write_notes(p, smem + end * TILE, last + example * H, 1, 0, 1.f);
+  __syncthreads();
+  write_logits(T - 1, sums);
 }
 
 #else  // BACKWARD
-constexpr int D_WRITTEN = INNER + 2 * INNER_PART, D_LOGITS = D_WRITTEN + 1024;
+constexpr int D_WRITTEN = INNER + 2 * INNER_PART, D_LOGITS = D_WRITTEN + 1024, D_CLASSES = D_LOGITS + 1024;
 
-// layers [m][2][LAYERS]: reading (8 of 16 dimensions x unit), first (hidden unit x 64), actions (hidden unit x 8 actions twice), second, third (64 x 8 values twice)
+// layers [m][2][LAYERS]: reading (8 of 16 dimensions x unit), first (hidden unit x 64), actions (hidden unit x 8 actions twice), second, third (64 x 8 values twice), readout (hidden unit x 8 classes twice)
+// d_outputs: of hidden states [m][B][T][H] or, with a readout, of logits [m][B][T][class]
 // d_tape: as tape in the forward pass; d_drive [m][B][T][H]; d_first, d_second [m][B][T][64], d_taps [m][B][T][16]: row t + 1 for the layers and actions of step t
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 tape_backward(const TapeSizes* __restrict__ sizes_at, const int* __restrict__ rings, const float4* __restrict__ turns,
@@ -311,6 +331,9 @@ tape_backward(const TapeSizes* __restrict__ sizes_at, const int* __restrict__ ri
   fragments(p, weights + (size_t)p.member * H * H, H, W);
   load_tile(low_weights + (size_t)p.member * (H * H / 8), smem + LOW, H, H, [](int n) { return n; });
   d_drive += example * T * H; d_first += example * T * 64; d_second += example * T * 64; d_taps += example * T * 16;
+  const int classes = sizes.classes;
+  const float* d_classes_at = d_outputs + (example + (p.tid >> 3)) * T * classes + (p.tid & 7);
+  const bool has_class = (p.tid & 7) < classes && (p.tid >> 3) < p.rows;
   d_outputs += (example + 2 * p.pair) * T * H + p.unit;
   masks += example * T * (H / 16);
   first += example * T * 64; second += example * T * 64;
@@ -322,7 +345,11 @@ tape_backward(const TapeSizes* __restrict__ sizes_at, const int* __restrict__ ri
     ((uint4*)(smem + INNER + INNER_PART))[i] = low[SECOND + i];
   }
   float *d_written = (float*)(smem + D_WRITTEN), *d_logits = (float*)(smem + D_LOGITS);
-  if (p.tid < 256) { d_written[p.tid] = 0.f; d_logits[p.tid] = 0.f; }
+  auto d_classes = [&](int n) { return (float*)(smem + D_CLASSES + (n & 1) * 1024); };  // of step T - 1 - n
+  if (p.tid < 256) {
+    d_written[p.tid] = 0.f; d_logits[p.tid] = 0.f;
+    d_classes(0)[p.tid] = has_class ? d_classes_at[(T - 1) * classes] : 0.f;
+  }
   {
     const uint4 zero = make_uint4(0, 0, 0, 0);
     const int n = p.tid >> 3;
@@ -340,7 +367,8 @@ tape_backward(const TapeSizes* __restrict__ sizes_at, const int* __restrict__ ri
   for (int i = 0; i < 16; i++) acc[i] = 0.f;
   for (int n = 0; n < T; n++) {
     const int t = T - 1 - n;
-    if (t > 0 && p.tid < 8 * p.rows)  // what the next step needs, on its way to the L2 cache
+    const float d_class = has_class && t > 0 ? d_classes_at[(t - 1) * classes] : 0.f;
+    if (t > 0 && !classes && p.tid < 8 * p.rows)  // what the next step needs, on its way to the L2 cache
       prefetch(d_outputs + ((p.tid >> 3) * T + t - 1) * H + (p.tid & 7) * 32 - (2 * p.pair * T * H + p.unit));
     if (n > 0) {
       const uint32_t states = base + (n & 1) * TILE;
@@ -472,15 +500,28 @@ tape_backward(const TapeSizes* __restrict__ sizes_at, const int* __restrict__ ri
 #pragma unroll
       for (int j = 0; j < 4; j++) narrow_layer(p, *(float(*)[4]) & acc[4 * j], w, wl, d_logits, j);
     }
+    if (classes) {
+      const uint4 w = high[READOUT + (p.tid >> 5) * 32 + p.lane], wl = low[READOUT + (p.tid >> 5) * 32 + p.lane];
+#pragma unroll
+      for (int j = 0; j < 4; j++) narrow_layer(p, *(float(*)[4]) & acc[4 * j], w, wl, d_classes(n), j);
+    } else {
+#pragma unroll
+      for (int i = 0; i < 8; i++) {
+        const int row = 8 * (i >> 1) + (i & 1), x = 4 * (i >> 1) + (i & 1);
+        if (row + 2 * p.pair >= p.rows) continue;
+        const float* d = d_outputs + ((uint32_t)row * T + t) * H;
+        acc[x] += d[0]; acc[x + 2] += d[8];
+      }
+    }
 #pragma unroll
     for (int i = 0; i < 8; i++) {
       const int row = 8 * (i >> 1) + (i & 1), x = 4 * (i >> 1) + (i & 1);
       const bool there = row + 2 * p.pair < p.rows;
       const uint32_t word = there ? masks[((uint32_t)(row + 2 * p.pair) * T + t) * (H / 16) + p.group * 4 + p.warp] : 0;
-      const float* d = d_outputs + ((uint32_t)row * T + t) * H;
-      acc[x] = word >> bit & 1 ? acc[x] + d[0] : 0.f;
-      acc[x + 2] = word >> (bit + 8) & 1 ? acc[x + 2] + d[8] : 0.f;
+      acc[x] = word >> bit & 1 ? acc[x] : 0.f;
+      acc[x + 2] = word >> (bit + 8) & 1 ? acc[x + 2] : 0.f;
     }
+    if (p.tid < 256) d_classes(n + 1)[p.tid] = d_class;
     char* tile = smem + ((n + 1) & 1) * TILE;
     __syncthreads();  // all have read the inner gradients, which lie where the states go
     store_states(p, tile, acc);
