@@ -224,22 +224,27 @@ def by_kernel(kind: str, p: dict[str, Any], symbols: Any, target: Any) -> tuple[
     weights = {k: v for k, v in p.items() if k != "table"}
     outputs, notes, residuals = forward(kind, weights, p["table"], symbols)
     found = backward(kind, weights, residuals, outputs, target)
-    shared = jnp.broadcast_to(symbols, outputs.shape[:3])
-    hot = jax.nn.one_hot(shared, p["table"].shape[1], dtype=found.d_drive.dtype)
 
     def product(note: Any, d: Any) -> Any:
         return jnp.einsum("mbti,mbto->mio", note, d, preferred_element_type=jnp.float32)
 
     by_scale = 1 / found.scale[:, 0, None, None]
-    gradients = {
-        "recurrent": product(notes["before"], found.d_drive) * by_scale,
-        "table": product(hot, found.d_drive) * by_scale,
-    }
+    num_symbols = p["table"].shape[1]
+    if kind in kernels.GATED:
+        before = notes["inputs"]
+        both, columns = product(before, found.d_drive) * by_scale, kernels.gated_table(num_symbols)[0]
+        gradients = {"recurrent": both[:, : p["recurrent"].shape[1]], "table": both[:, -columns:][:, :num_symbols]}
+    else:
+        before = notes["before"]
+        hot = jax.nn.one_hot(jnp.broadcast_to(symbols, outputs.shape[:3]), num_symbols, dtype=before.dtype)
+        gradients = {"recurrent": product(before, found.d_drive), "table": product(hot, found.d_drive)}
+        gradients = jax.tree.map(lambda x: x * by_scale, gradients)
     if "reading" in p:
         gradients["reading"] = product(notes["read"], found.d_drive)
     inputs = {"second": "first", "value": "second"} if kind == "tape_rnn" else {}
     for k, d in found.d_taps.items():
-        gradients[k] = product(notes["last" if k == "last" else inputs.get(k, "before")], d) * by_scale
+        note = notes[k if k == "last" else inputs[k]] if k == "last" or k in inputs else before
+        gradients[k] = (product(note, d) * by_scale)[:, : p["readout" if k == "last" else k].shape[1]]
         if k not in ("readout", "last"):
             gradients[f"{k}_bias"] = d.sum((1, 2), dtype=jnp.float32)
     if "last" in gradients:

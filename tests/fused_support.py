@@ -70,6 +70,8 @@ class Scans:
         if not keeps:
             return results, {}, ()
         notes = {"before": _one_later(outputs), **({"read": read} if "stack" in kind else {})}
+        if kind in kernels.GATED:
+            notes = {"inputs": jnp.concatenate([notes["before"], _one_hot(own, table.shape[1])], 3)}
         if "readout" in weights:
             notes["last"] = outputs[:, :, -1:]
         return results, notes, (drives, own)
@@ -99,6 +101,13 @@ class Scans:
     def _taps(self, kind: str, weights: Any, like: Any) -> Any:
         names = ("value", "action") if "stack" in kind else ()
         return {name: jnp.zeros((*like.shape[:3], weights[name].shape[-1])) for name in names}
+
+
+def _one_hot(symbols: Any, num_symbols: int) -> Any:
+    """Symbols as the kernels of LSTM and GRU write them."""
+    columns, has_low_parts = kernels.gated_table(num_symbols)
+    low = jax.nn.one_hot(symbols + columns // 2, columns) if has_low_parts else 0
+    return jax.nn.one_hot(symbols, columns) + low
 
 
 def _one_later(x: Any) -> Any:

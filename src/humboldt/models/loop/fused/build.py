@@ -81,9 +81,11 @@ def products(source: str) -> str:
     if source == "attention":
         return "#pragma once\n" + TF32
     number = {"rnn": "bf16", "tape": "bf16", "gated": "f16"}[source]
-    shapes = {"rnn": (32,), "tape": (32,), "gated": (64, 128, 256)}[source]
+    shapes = {"rnn": (32,), "tape": (32,), "gated": (64, 128, 192, 256)}[source]
     return (
-        "#pragma once\n" + "".join(_product(n, number, in_registers) for n in shapes for in_registers in (0, 1)) + SMALL
+        "#pragma once\n"
+        + "".join(_product(n, number, in_registers) for n in shapes for in_registers in (0, 1))
+        + SMALL.replace("bf16", number)
     )
 
 

@@ -25,7 +25,8 @@ TAPE_STEPS = 2**13  # the product of a jump and of a frequency has 32 bits
 MAX_STEPS = 2**15  # offsets inside a block have 32 bits
 RNN_ROWS, GATED_ROWS = 32, 128  # examples of a block, and of a cluster
 GATED = ("lstm", "gru")  # drives of four parts for each unit
-CLASSES = {"rnn": 16, "stack_rnn": 5, "tape_rnn": 8}  # of a readout that a kernel applies; the stack's: beside actions
+# Of a readout that a kernel applies: the stack's beside values and actions.
+CLASSES = {"rnn": 16, "lstm": 16, "gru": 16, "stack_rnn": 5, "tape_rnn": 8}
 HEADROOM = 4  # gradients in float16 are at first smaller than 1 by that many binary digits, and may grow 2 ** 19 times
 
 
@@ -48,7 +49,8 @@ class Forward(NamedTuple):
 
     outputs: Float[Array, "member example time hidden_or_class"]  # with a readout, logits without its bias
     # In 16 bits, for the gradients of weights: `before`, the hidden state before each step, `read`, what it read, and,
-    # with a readout, `last`, the hidden state after all steps, as if of one step.
+    # with a readout, `last`, the hidden state after all steps, as if of one step. Those of LSTM and GRU have `inputs`
+    # in place of `before`: padded hidden states with the one-hot symbol behind them (see `gated_table`).
     notes: dict[str, Array]
     residuals: tuple[Array, ...]  # for the backward pass
 
@@ -284,11 +286,14 @@ def _fragments(x: Array) -> Array:
 # LSTM and GRU ------------------------------------------------------------------------------------------------------
 
 # The unit, of 64, of column 8 j + 2 a + e of a product.
-_UNIT = np.array([16 * a + 2 * j + e for j in range(8) for a in range(4) for e in range(2)])
+_UNIT = np.array([32 * (j // 4) + 8 * a + 2 * (j % 4) + e for j in range(8) for a in range(4) for e in range(2)])
 
 
 def gated_table(symbols: int) -> tuple[int, bool]:
-    """Returns the columns of an alphabet's table in the kernel, and whether low parts of its numbers have a place."""
+    """Returns the columns of an alphabet's table in the kernel, and whether low parts of its numbers have a place.
+
+    Then a one-hot symbol has two ones, the other in the second half of the columns.
+    """
     columns = 16 if symbols <= 8 else MAX_SYMBOLS
     return columns, symbols <= columns // 2
 
@@ -297,63 +302,98 @@ def _gated_forward(
     kind: str, weights: Mapping[str, Array], table: Array, symbols: Array, keeps: bool, activation: Activation
 ) -> Forward:
     del activation
-    size = _padded_size(kind, weights)
+    size, readout, classes = _padded_size(kind, weights), _readout(weights), _classes(weights)
     blocks, (columns, has_low_parts) = size // 64, gated_table(table.shape[1])
     members, (batch, steps) = len(table), symbols.shape[-2:]
     entries = _gates_padded(table, size).reshape(members, -1, 4, blocks, 64)[..., _UNIT].transpose(0, 3, 2, 4, 1)
     if has_low_parts:
-        high = jax.lax.reduce_precision(entries, 5, 10)
-        entries = jnp.concatenate([_last_padded(x, columns // 2) for x in (high, entries - high)], -1)
+        entries = jnp.concatenate([_last_padded(x, columns // 2) for x in _halves(entries)], -1)
     entries = _last_padded(entries, columns).astype(jnp.float16)
     kept = (members, batch, steps) if keeps else (1, 1, 1)
-    outputs, before, gates = launch(
+    parts = (members, blocks, batch, steps, classes + classes % 2)
+    outputs, inputs, last, gates = launch(
         read(f"{kind}_forward_{size}_{columns}"),
         "gated_forward",
         (
-            _array((members, batch, steps, size), jnp.float32),
-            _array((*kept, size), jnp.float16),
+            _array(parts if classes else (members, batch, steps, size), jnp.float32),
+            _array((*kept, size + columns), jnp.float16),
+            _array((*kept[:2], 1, size), jnp.float16),
             _array((kept[0], kept[2], blocks, 5, 2, kept[1], 32), jnp.float16),
         ),
-        _sizes(symbols, table.shape[1], keeps),
+        _sizes(symbols, table.shape[1], keeps, classes),
         symbols,
-        _gated_weights(weights, size),
+        _gated_weights(kind, weights, size),
         entries,
+        _readout_fragments(readout, size),
         blocks=members * blocks * -(-batch // GATED_ROWS),
         threads=256,
         shared_memory=768 * size + 1024 * columns + 64,
     )
+    if classes:
+        outputs = outputs.sum(1)[..., :classes]
     if not keeps:
         return Forward(outputs, {}, ())
-    return Forward(outputs, {"before": before}, (jnp.moveaxis(gates, 5, 1),))  # moved back later: no copy
+    notes = {"inputs": inputs, **({"last": last} if classes else {})}
+    return Forward(outputs, notes, (jnp.moveaxis(gates, 5, 1),))  # moved back later: no copy
 
 
 def _gated_backward(
     kind: str, weights: Mapping[str, Array], residuals: tuple[Array, ...], d_outputs: Array
 ) -> Gradients:
     size, hidden = _padded_size(kind, weights), weights["recurrent"].shape[1]
+    readout, classes = _readout(weights), _classes(weights)
     blocks = size // 64
     members, batch, steps, _ = d_outputs.shape
-    scale = _scale(d_outputs)
+    scale = _scale(d_outputs, weights.get("readout"))
     (d_drive,) = launch(
         read(f"{kind}_backward_{size}"),
         "gated_backward",
         (_array((members, batch, steps, 4 * size), jnp.float16),),
-        _sizes(d_outputs[0, :, :, 0], 0, True),
-        _gated_weights(weights, size),
+        _sizes(d_outputs[0, :, :, 0], 0, True, classes),
+        _gated_weights(kind, weights, size),
         scale,
         jnp.moveaxis(residuals[0], 1, 5),
-        _last_padded(d_outputs, size),
+        _rows_padded(readout, size),
+        d_outputs if classes else _last_padded(d_outputs, size),
         blocks=members * blocks * -(-batch // GATED_ROWS),
         threads=256,
-        shared_memory=512 * size + 2 * (blocks - 1) * 4 * 2048 + 64,
+        shared_memory=512 * size + 2 * (blocks - 1) * 4 * 2048 + 64 + 256 * classes,
     )
     if size != hidden:
         d_drive = d_drive.reshape(members, batch, steps, 4, size)[..., :hidden].reshape(members, batch, steps, -1)
-    return Gradients(d_drive, {}, jnp.broadcast_to(scale[:, None], (members, batch)))
+    d_taps = readout_taps(d_outputs, scale, jnp.float16) if classes else {}
+    return Gradients(d_drive, d_taps, jnp.broadcast_to(scale[:, None], (members, batch)))
 
 
-def _gated_weights(weights: Mapping[str, Array], size: int) -> Float[Array, "member hidden drive"]:
-    return _gates_padded(_rows_padded(weights["recurrent"], size), size).astype(jnp.float16)
+def _gated_weights(kind: str, weights: Mapping[str, Array], size: int) -> Float[Array, "member hidden drive"]:
+    """Returns the recurrent weights, without the fourth part of those of a GRU, which is zero."""
+    gates = 3 if kind == "gru" else 4
+    recurrent = weights["recurrent"][..., : gates * weights["recurrent"].shape[1]]
+    return _gates_padded(_rows_padded(recurrent, size), size, gates)
+
+
+def _readout(weights: Mapping[str, Array]) -> Float[Array, "member hidden class"]:
+    """Returns the weights of the readout; without one, zeros, as no array of a launch may be empty."""
+    if "readout" in weights:
+        return weights["readout"]
+    return jnp.zeros((*weights["recurrent"].shape[:2], 1), jnp.float32)
+
+
+def _readout_fragments(readout: Float[Array, "member hidden class"], size: int) -> Array:
+    """Orders the weights of the readout as a warp reads them: (block, eight classes, k-step, lane, part, register,
+    two), where the high and the low part are float16."""
+    padded = _padded(readout, size, -(-readout.shape[2] // 8) * 8)
+    # Rows: (block, k-step, register, pair, two) of the units; columns: eight classes.
+    ordered = padded.reshape(len(padded), -1, 64, padded.shape[2])[:, :, _UNIT]
+    ordered = ordered.reshape(len(padded), -1, 4, 2, 4, 2, padded.shape[2] // 8, 8)
+    parts = jnp.stack([part.astype(jnp.float16) for part in _halves(ordered)], -1)
+    return parts.transpose(0, 1, 6, 2, 7, 4, 8, 3, 5).reshape(len(padded), -1)
+
+
+def _halves(x: Array) -> tuple[Array, Array]:
+    """Returns the high part of numbers, which is exact in float16, and the rest."""
+    high = jax.lax.reduce_precision(x, 5, 10)
+    return high, x - high
 
 
 def _scale(
@@ -375,10 +415,10 @@ def _scale(
     return jax.lax.bitcast_convert_type(wanted << 23, jnp.float32)
 
 
-def _gates_padded(x: Float[Array, "member row drive"], size: int) -> Array:
-    """Pads the four gates, which are the last axis, to `size` units each."""
-    gates = x.reshape(*x.shape[:2], 4, -1)
-    return _last_padded(gates, size).reshape(*x.shape[:2], 4 * size)
+def _gates_padded(x: Float[Array, "member row drive"], size: int, gates: int = 4) -> Array:
+    """Pads the gates, which are the last axis, to `size` units each."""
+    parts = x.reshape(*x.shape[:2], gates, -1)
+    return _last_padded(parts, size).reshape(*x.shape[:2], gates * size)
 
 
 # Both --------------------------------------------------------------------------------------------------------------

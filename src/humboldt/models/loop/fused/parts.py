@@ -15,7 +15,7 @@ from humboldt.models.cells.lstm import LSTMCell
 from humboldt.models.cells.rnn import Activation, RNNCell
 from humboldt.models.cells.with_memory import MemoryCell
 from humboldt.models.layers.linear import Linear
-from humboldt.models.loop.fused.kernels import reads_out
+from humboldt.models.loop.fused.kernels import GATED, gated_table, reads_out
 from humboldt.models.loop.fused.recorded import recorded
 from humboldt.models.loop.fused.tape import TapeKernel, is_known, start_of, taps_of, weights_of
 from humboldt.models.memories.stack import Stack
@@ -130,10 +130,10 @@ class Parts(NamedTuple):
         """Returns stand-ins for the drives of all steps, the outputs of the layers on the hidden state and the scale of
         their gradients (see `recorded`): gradients go through them to all weights.
 
-        `notes` are the inputs of the layers: `before`, the hidden state before every step, `read`, the reading, and
-        `last`, the hidden state after all steps.
+        `notes` are the inputs of the layers: `before`, the hidden state before every step, or `inputs`, the same with
+        the one-hot symbol behind it, `read`, the reading, and `last`, the hidden state after all steps.
         """
-        before = notes["before"]
+        before = notes["inputs"] if self.kind in GATED else notes["before"]
         # Nothing is added, but all weights now differ along the same axes of `vmap`: those of members. And so do
         # symbols that members share: else XLA would sort the gradients of all drives for one product of all members.
         zero = 0 * jax.lax.stop_gradient(
@@ -143,14 +143,19 @@ class Parts(NamedTuple):
         def of(weights: list[Array], inputs: list[Array], axis: int = 0) -> tuple[Array, Array]:
             return recorded(jnp.concatenate(weights, axis) + zero, jnp.concatenate(inputs, 1))
 
-        small, small_inputs = (
-            [table],
-            [jax.nn.one_hot(symbols, len(table), dtype=before.dtype) + zero.astype(before.dtype)],
-        )
-        if self.reading is not None:
-            small.append(self.reading.weight)
-            small_inputs.append(notes["read"])
-        drives, scale = _sum(of([self._recurrent()], [before]), of(small, small_inputs))
+        if self.kind in GATED:  # one product, which reads the gradients of all drives once
+            columns, _ = gated_table(len(table))
+            both = [_with_rows(self._recurrent(), before.shape[1] - columns), _with_rows(table, columns)]
+            drives, scale = of(both, [before])
+        else:
+            small, small_inputs = (
+                [table],
+                [jax.nn.one_hot(symbols, len(table), dtype=before.dtype) + zero.astype(before.dtype)],
+            )
+            if self.reading is not None:
+                small.append(self.reading.weight)
+                small_inputs.append(notes["read"])
+            drives, scale = _sum(of([self._recurrent()], [before]), of(small, small_inputs))
         always = (symbols[:, None] >= 0).astype(before.dtype) + zero.astype(before.dtype)
         taps: dict[str, Array] = {}
         scales = [scale]
@@ -162,7 +167,7 @@ class Parts(NamedTuple):
         elif self.stack is not None:
             layers = {"value": self.stack.value.weight, "action": self.stack.action.weight, **layers}
         if layers:
-            outputs, scale = of([*layers.values()], [before], 1)
+            outputs, scale = of([_with_rows(weight, before.shape[1]) for weight in layers.values()], [before], 1)
             ends = np.cumsum([weight.shape[1] for weight in layers.values()])[:-1]
             taps |= zip(layers, jnp.split(outputs, ends, 1), strict=True)
             scales.append(scale)
@@ -203,6 +208,11 @@ def _with_tape(cell: MemoryCell, tape: Tape) -> Parts | None:
     layers = [controller.input, controller.recurrent, reading, tape.action, *tape.value]
     parts = Parts("tape_rnn", controller, reading, None, tape)
     return parts if all(type(layer) is Linear for layer in layers) else None
+
+
+def _with_rows(weight: Float[Array, "in out"], rows: int) -> Float[Array, "rows out"]:
+    """Returns a weight with rows of zeros behind it, for inputs that are of no meaning to its layer."""
+    return jnp.pad(weight, ((0, rows - len(weight)), (0, 0)))
 
 
 def _bias(layer: Linear) -> Float[Array, " out"]:

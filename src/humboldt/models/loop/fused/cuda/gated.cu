@@ -9,8 +9,11 @@
 // Factors are float16, sums and the memory float32. Gradients are multiplied by a power of two per member, `scale`, and
 // saturate where they grow more than 2 ** 19 times.
 //
-// The 64 columns of a gate are permuted so that a thread has 16 neighbouring units of two examples: column 8 j + 2 pair + e of a
-// product is unit 16 pair + 2 j + e.
+// The 64 columns of a gate are permuted so that a thread has twice eight neighbouring units of two examples, which are pieces
+// `pair` and 4 + pair of its rows; then four threads write neighbouring pieces: see `column`.
+//
+// A linear readout can be part of both kernels (`sizes.classes`): then logits take the place of outputs, and the gradients of
+// logits that of the gradients of outputs.
 //
 // Macros: HIDDEN (64, 128, 256), COLUMNS (16, 32: width of the one-hot symbols), BACKWARD (instead of forward), GRU (instead of
 // an LSTM).
@@ -34,7 +37,7 @@ __device__ __forceinline__ float sigmoid_(float x) { return fmaf(fast_tanh(0.5f 
 // One unit of one example: `advance` returns the new hidden state from the sums of the gates, and notes what `gradients` needs.
 // The latter gives the gradients of the sums; `d_memory` becomes that of the memory before.
 #ifdef GRU
-[[maybe_unused]] constexpr int PRODUCTS = 3;  // gates with recurrent weights, the first ones
+constexpr int PRODUCTS = 3;  // gates with recurrent weights, the first ones
 __device__ __forceinline__ float advance(const float (&sums)[4], float& memory, float (&kept)[KEPT]) {
   const float r = sigmoid_(sums[0]), z = sigmoid_(sums[1]), heard = sums[2], n = fast_tanh(fmaf(r, heard, sums[3])), old = memory;
   memory = fmaf(z, old - n, n);
@@ -49,7 +52,7 @@ __device__ __forceinline__ void gradients(const float (&kept)[KEPT], float d_hid
   d_memory = d * z;
 }
 #else
-[[maybe_unused]] constexpr int PRODUCTS = 4;
+constexpr int PRODUCTS = 4;
 __device__ __forceinline__ float advance(const float (&sums)[4], float& memory, float (&kept)[KEPT]) {
   const float i = sigmoid_(sums[0]), g = fast_tanh(sums[1]), f = sigmoid_(sums[2]), o = sigmoid_(sums[3]), old = memory;
   memory = fmaf(f, old, i * g);
@@ -83,15 +86,28 @@ struct Place {
   }
 };
 
-// Recurrent weights [m][hidden unit][gate][H] of hidden unit `s` to units 16 a to 16 a + 15 of this block, two in a word.
+// The column of a product, 8 j + 2 pair + e, that belongs to unit `u` of the 64 of a gate: of thread `pair` of four.
+__device__ __forceinline__ constexpr int column(int u) { return (u >> 5) * 32 + (u >> 1 & 3) * 8 + (u >> 3 & 3) * 2 + (u & 1); }
+
+// Recurrent weights [m][hidden unit][PRODUCTS][H] of hidden unit `s` to units 16 a to 16 a + 15 of this block, two in a word.
 struct Sixteen {
   uint32_t two[8];
-  __device__ __forceinline__ Sixteen(const num* weights, const Place& p, int s, int gate, int a) {
-    const uint4* from = (const uint4*)(weights + (((size_t)p.member * H + s) * 4 + gate) * H + p.rank * 64 + a * 16);
-    const uint4 x = from[0], y = from[1];
-    two[0] = x.x; two[1] = x.y; two[2] = x.z; two[3] = x.w; two[4] = y.x; two[5] = y.y; two[6] = y.z; two[7] = y.w;
+  __device__ __forceinline__ Sixteen(const float* weights, const Place& p, int s, int gate, int a) {
+    const float4* from = (const float4*)(weights + (((size_t)p.member * H + s) * PRODUCTS + gate) * H + p.rank * 64 + a * 16);
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+      const float4 x = gate < PRODUCTS ? from[k] : make_float4(0.f, 0.f, 0.f, 0.f);
+      two[2 * k] = pack(x.x, x.y); two[2 * k + 1] = pack(x.z, x.w);
+    }
   }
 };
+
+// Brings all of them on their way to the L2 cache, so that the loop that loads them need not wait for each.
+__device__ __forceinline__ void prefetch_weights(const float* weights, const Place& p) {
+  const float* from = weights + (size_t)p.member * H * PRODUCTS * H + p.rank * 64;
+#pragma unroll 1
+  for (int i = threadIdx.x; i < H * PRODUCTS * 2; i += 256) prefetch(from + (i >> 1) * H + (i & 1) * 32);
+}
 
 #ifndef BACKWARD
 constexpr int STATES = BLOCKS * 32768;                      // of each warpgroup: 64 x H
@@ -99,24 +115,34 @@ constexpr int HOT = STATES + 2 * BLOCKS * 8192;             // one-hot symbols o
 constexpr int HOT_SIZE = ROWS * COLUMNS * 2, STRIDE = COLUMNS * 16;  // STRIDE: bytes of 8 rows
 constexpr int TABLE = HOT + 4 * HOT_SIZE;
 constexpr int BARRIERS = TABLE + 256 * COLUMNS * 2;
+constexpr int ROW = H + COLUMNS;  // of `inputs`
 
-// symbols [m or 1][B][T]; weights [m][hidden unit][gate][H]; table [m][rank][gate column][COLUMNS]: high and
+// symbols [m or 1][B][T]; weights [m][hidden unit][PRODUCTS][H]; table [m][rank][gate column][COLUMNS]: high and
 // low parts of up to COLUMNS / 2 symbols, or up to COLUMNS symbols in one part
-// outputs, before [m][B][T][H]; kept [m][T][rank][5][2][B][4][8]: gates and memory, by halves of a thread's 16 units. Only the
-// kernels read it, so it lies as they go through it: all examples of a step side by side.
+// readout [m][rank][8 classes][4][lane]: fragments of its weights, high and low parts
+// outputs [m][B][T][H] or, with a readout, each block's part of the logits [m][rank][B][T][even number of classes]
+// inputs [m][B][T][ROW]: the hidden state before each step, with the one-hot symbol (once for each part of the table) behind it:
+// one product of them and the gradients of gates is the gradient of the weights and of the table
+// last [m][B][H]: the hidden state after all steps
+// kept [m][T][rank][5][2][B][4][8]: gates and memory, by halves of a thread's 16 units. Only the kernels read it, so it lies as
+// they go through it: all examples of a step side by side.
 extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(256, 1)
-gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols, const num* __restrict__ weights,
-              const uint4* __restrict__ table, float* __restrict__ outputs, num* __restrict__ before, uint4* __restrict__ kept) {
+gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols, const float* __restrict__ weights,
+              const uint4* __restrict__ table, const uint4* __restrict__ readout, float* __restrict__ outputs,
+              num* __restrict__ inputs, num* __restrict__ last, uint4* __restrict__ kept) {
   SHARED_MEMORY(smem);
   const Sizes sizes = *sizes_at;
   const Place p(sizes);
   const int T = sizes.steps;
   const bool keeps = sizes.keeps;
+  const int classes = sizes.classes, width = (classes + 1) & ~1;
   char* states = smem + STATES + p.group * BLOCKS * 8192;
   char* hot = smem + HOT + p.group * 2 * HOT_SIZE;
   char* own = states + p.rank * 8192;  // the panel of this block's units
   // One barrier for each of the others' panels, and one that tells that the others have read this block's.
   const uint32_t full = shared(smem + BARRIERS) + p.group * 32, empty = full + 24;
+  prefetch_weights(weights, p);
+#pragma unroll 1
   for (int i = threadIdx.x; i < 16 * H; i += 256) {  // neighbouring threads have neighbouring hidden units
     const int s = i % H, gate = i / H >> 2, a = i / H & 3;
     const Sixteen w(weights, p, s, gate, a);
@@ -124,12 +150,14 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
     for (int j = 0; j < 8; j++)
 #pragma unroll
       for (int e = 0; e < 2; e++)
-        *(uint16_t*)(smem + piece(gate * 64 + 8 * j + 2 * a + e, s >> 3, 256) + (s & 7) * 2) = (uint16_t)(w.two[j] >> 16 * e);
+        *(uint16_t*)(smem + piece(gate * 64 + column(16 * a + 2 * j + e), s >> 3, 256) + (s & 7) * 2) = (uint16_t)(w.two[j] >> 16 * e);
   }
+#pragma unroll 1
   for (int i = threadIdx.x; i < 256 * COLUMNS / 8; i += 256) {
     const int n = i / (COLUMNS / 8), c = i % (COLUMNS / 8);
     *(uint4*)(smem + TABLE + (n >> 3) * STRIDE + c * 128 + (n & 7) * 16) = table[(size_t)(p.member * BLOCKS + p.rank) * (256 * COLUMNS / 8) + i];
   }
+#pragma unroll 1
   for (int i = p.tid; i < BLOCKS * 512; i += 128) *(uint4*)(states + i * 16) = make_uint4(0, 0, 0, 0);
   const int* symbol_at = symbols + (size_t)p.member * sizes.symbol_stride + (p.example - (size_t)p.member * sizes.batch + p.tid) * T;
   const bool has_symbol = p.tid < p.rows;
@@ -149,15 +177,16 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
     for (int k = 0; k < PEERS; k++) barrier_init(full + 8 * k, 1);
     if (PEERS > 0) barrier_init(empty, PEERS);
   }
-  outputs += p.example * T * H + p.rank * 64;
-  before += p.example * T * H + p.rank * 64;
-  if (keeps) {
+  outputs += classes ? (((size_t)p.member * BLOCKS + p.rank) * sizes.batch + p.first) * T * width : p.example * T * H + p.rank * 64;
+  readout += (p.member * BLOCKS + p.rank) * ((classes + 7) / 8) * 128 + p.lane;
+  inputs += p.example * T * ROW;
+  auto write_states = [&](num* to, int row) {  // rows of `row` numbers
 #pragma unroll
     for (int k = 0; k < 4; k++) {
-      const int n = (p.tid >> 3) + k * 16;
-      if (n < p.rows) *(uint4*)(before + (uint32_t)n * T * H + (p.tid & 7) * 8) = make_uint4(0, 0, 0, 0);
+      const int n = (p.tid >> 3) + k * 16, c = p.tid & 7;
+      if (n < p.rows) *(uint4*)(to + (uint32_t)n * row + p.rank * 64 + 8 * c) = *(const uint4*)(own + piece(n, c, ROWS));
     }
-  }
+  };
   async_fence();
   __syncthreads();
   cluster_sync();
@@ -172,16 +201,21 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
   const size_t keep_step = BLOCKS * KEPT * 2 * keep_piece;  // to the next step
   uint4* keep_at = kept + (size_t)p.member * T * keep_step + p.rank * (KEPT * 2) * keep_piece + (p.first + p.row) * 4 + p.pair;
   const bool keeps0 = keeps && p.row < p.rows, keeps1 = keeps && p.row + 8 < p.rows;
-  float acc[128], memory[32];
+  float acc[32 * PRODUCTS], memory[32];
+  float alone[32];  // sums of a GRU's gate without recurrent weights
 #pragma unroll
   for (int i = 0; i < 32; i++) memory[i] = 0.f;
   for (int t = 0; t < T; t++) {
     const int next = symbol(t + 1);
     keep(acc);
+    if (PRODUCTS < 4) keep(alone);
     product_fence();
 #pragma unroll
-    for (int k = 0; k < COLUMNS / 16; k++)
-      product(acc, plain(hot_at + (t & 1) * HOT_SIZE + k * 256, 128, STRIDE), plain(table_at + k * 256, 128, STRIDE), k > 0);
+    for (int k = 0; k < COLUMNS / 16; k++) {
+      const uint64_t symbols = plain(hot_at + (t & 1) * HOT_SIZE + k * 256, 128, STRIDE);
+      product(acc, symbols, plain(table_at + k * 256, 128, STRIDE), k > 0);
+      if (PRODUCTS < 4) product(alone, symbols, plain(table_at + PRODUCTS * 8 * STRIDE + k * 256, 128, STRIDE), k > 0);
+    }
 #pragma unroll
     for (int s = 0; s < BLOCKS; s++) {  // the own panel first, the others as they come
       const uint32_t from = (p.rank + s) % BLOCKS;
@@ -192,8 +226,19 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
         product(acc, swizzled(states_at + from * 8192 + k * 32), swizzled(weights_at + from * 32768 + k * 32), 1);
     }
     product_commit();
+    if (keeps) {
+      write_states(inputs + (uint32_t)t * ROW, T * ROW);
+#pragma unroll
+      for (int k = 0; k < (ROWS * COLUMNS / 8 / BLOCKS + 127) / 128; k++) {  // each block the symbols of a part of the examples
+        const int i = (p.tid + k * 128) * BLOCKS + p.rank, n = i / (COLUMNS / 8), c = i % (COLUMNS / 8);
+        if (n < p.rows)
+          *(uint4*)(inputs + ((uint32_t)n * T + t) * ROW + H + 8 * c) =
+              *(const uint4*)(hot + (t & 1) * HOT_SIZE + (n >> 3) * STRIDE + c * 128 + (n & 7) * 16);
+      }
+    }
     product_wait();
     keep(acc);
+    if (PRODUCTS < 4) keep(alone);
     group_sync(p.group);  // all warps have read the hidden states
     if (p.tid == 0) {
 #pragma unroll
@@ -208,7 +253,7 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
 #pragma unroll
         for (int e = 0; e < 2; e++) {
           const int x = j * 4 + r * 2 + e, y = r * 16 + j * 2 + e;
-          hidden[e] = advance({acc[x], acc[32 + x], acc[64 + x], acc[96 + x]}, memory[y], v[e]);
+          hidden[e] = advance({acc[x], acc[32 + x], acc[64 + x], PRODUCTS < 4 ? alone[x] : acc[32 * (PRODUCTS - 1) + x]}, memory[y], v[e]);
         }
 #pragma unroll
         for (int k = 0; k < KEPT; k++) K[k][r * 8 + j] = pack_kept(v[0][k], v[1][k]);
@@ -231,8 +276,8 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
 #pragma unroll
     for (int r = 0; r < 2; r++) {
       char* line = own + (p.row + 8 * r) * 128;
-      *(uint4*)(line + (((2 * p.pair) ^ (p.row & 7)) << 4)) = make_uint4(h[r * 8], h[r * 8 + 1], h[r * 8 + 2], h[r * 8 + 3]);
-      *(uint4*)(line + (((2 * p.pair + 1) ^ (p.row & 7)) << 4)) = make_uint4(h[r * 8 + 4], h[r * 8 + 5], h[r * 8 + 6], h[r * 8 + 7]);
+      *(uint4*)(line + ((p.pair ^ (p.row & 7)) << 4)) = make_uint4(h[r * 8], h[r * 8 + 1], h[r * 8 + 2], h[r * 8 + 3]);
+      *(uint4*)(line + (((4 + p.pair) ^ (p.row & 7)) << 4)) = make_uint4(h[r * 8 + 4], h[r * 8 + 5], h[r * 8 + 6], h[r * 8 + 7]);
     }
     if (p.tid < ROWS) one_hot(t + 1, next);
     async_fence();
@@ -243,48 +288,69 @@ gated_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbol
 #pragma unroll
       for (int k = 0; k < PEERS; k++) send(peer_panel[k], own_at, 8192, peer_full[k]);
     }
-#pragma unroll
-    for (int k = 0; k < 8; k++) {
-      const int n = (p.tid >> 4) + k * 8, c = p.tid & 15;
-      const uint2 two = *(const uint2*)(own + piece(n, c >> 1, ROWS) + (c & 1) * 8);
-      const float2 x = unpack(two.x), y = unpack(two.y);
-      if (n < p.rows) *(float4*)(outputs + ((uint32_t)n * T + t) * H + 4 * c) = make_float4(x.x, x.y, y.x, y.y);
-    }
-    if (keeps && t + 1 < T) {
-#pragma unroll
-      for (int k = 0; k < 4; k++) {
-        const int n = (p.tid >> 3) + k * 16, c = p.tid & 7;
-        if (n < p.rows) *(uint4*)(before + ((uint32_t)n * T + t + 1) * H + 8 * c) = *(const uint4*)(own + piece(n, c, ROWS));
+    if (!classes) {
+#pragma unroll 2
+      for (int k = 0; k < 8; k++) {
+        const int n = (p.tid >> 4) + k * 8, c = p.tid & 15;
+        const uint2 two = *(const uint2*)(own + piece(n, c >> 1, ROWS) + (c & 1) * 8);
+        const float2 x = unpack(two.x), y = unpack(two.y);
+        // A plain assignment the compiler would turn into four stores.
+        if (n < p.rows) __stcg((float4*)(outputs + ((uint32_t)n * T + t) * H + 4 * c), make_float4(x.x, x.y, y.x, y.y));
       }
     }
+#pragma unroll 1
+    for (int first = 0; first < classes; first += 8) {  // a thread's new states are the first factor as they are
+      float sums[4] = {0.f, 0.f, 0.f, 0.f};
+#pragma unroll
+      for (int k = 0; k < 4; k++) {
+        const uint4 states = make_uint4(h[2 * k], h[2 * k + 8], h[2 * k + 1], h[2 * k + 9]), w = readout[first * 16 + k * 32];
+        small_product(sums, states, w.x, w.y); small_product(sums, states, w.z, w.w);
+      }
+      const int c = first + 2 * p.pair;
+      float* to = outputs + ((uint32_t)p.row * T + t) * width + c;
+      if (c < classes && p.row < p.rows) *(float2*)to = make_float2(sums[0], sums[1]);
+      if (c < classes && p.row + 8 < p.rows) *(float2*)(to + 8 * T * width) = make_float2(sums[2], sums[3]);
+    }
   }
+  if (keeps) write_states(last + p.example * H, H);
   cluster_sync();
 }
 
 #else  // BACKWARD
 constexpr int WEIGHTS = 256 * H * 2, PARTS = 4, RECEIVED = WEIGHTS;  // PARTS: pieces of 16 bytes that a thread gets from each of the others
-constexpr int BARRIERS = RECEIVED + 2 * PEERS * PARTS * 2048;
+constexpr int BARRIERS = RECEIVED + 2 * PEERS * PARTS * 2048, READOUT = BARRIERS + 64;  // READOUT: [class][64 units]
 
-// weights [m][hidden unit][gate][H]; scale [m]
-// d_outputs [m][B][T][H]; d_drive [m][B][T][4 H], times scale
+// weights [m][hidden unit][PRODUCTS][H]; scale [m]; readout [m][hidden unit][class]
+// d_outputs [m][B][T][H] or, with a readout, gradients of the logits [m][B][T][class]
+// d_drive [m][B][T][4 H], times scale
 extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(256, 1)
-gated_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weights, const float* __restrict__ scales,
-               const uint4* __restrict__ kept, const float* __restrict__ d_outputs, num* __restrict__ d_drive) {
+gated_backward(const Sizes* __restrict__ sizes_at, const float* __restrict__ weights, const float* __restrict__ scales,
+               const uint4* __restrict__ kept, const float* __restrict__ readout, const float* __restrict__ d_outputs,
+               num* __restrict__ d_drive) {
   SHARED_MEMORY(smem);
   const Sizes sizes = *sizes_at;
   const Place p(sizes);
   const int T = sizes.steps;
+  const int classes = sizes.classes;
   const float scale = scales[p.member];
   char* received = smem + RECEIVED + p.group * PEERS * PARTS * 2048;  // [sender][piece][thread]
   const uint32_t full = shared(smem + BARRIERS) + p.group * 16, empty = full + 8;
   // Block s of the product's columns is for rank + s: its own is always the first.
+  prefetch_weights(weights, p);
+#pragma unroll 1
   for (int i = threadIdx.x; i < 16 * H; i += 256) {  // neighbouring threads have neighbouring columns
     const int s = i >> 4, gate = i >> 2 & 3, a = i & 3;
     const Sixteen w(weights, p, s, gate, a);
-    const int row = ((s & ~63) - 64 * (int)p.rank + (s >> 1 & 7) * 8 + (s >> 4 & 3) * 2 + (s & 1)) & (H - 1);
+    const int row = ((s & ~63) - 64 * (int)p.rank + column(s & 63)) & (H - 1);
 #pragma unroll
-    for (int j = 0; j < 8; j++) *(uint32_t*)(smem + piece(row, gate * 8 + j, H) + a * 4) = w.two[j];
+    for (int j = 0; j < 8; j++) {
+      const int c = column(16 * a + 2 * j);
+      *(uint32_t*)(smem + piece(row, gate * 8 + (c >> 3), H) + (c & 7) * 2) = w.two[j];
+    }
   }
+#pragma unroll 1
+  for (int i = threadIdx.x; i < 64 * classes; i += 256)
+    *(float*)(smem + READOUT + i * 4) = readout[((size_t)p.member * H + p.rank * 64 + (i & 63)) * classes + (i >> 6)];
   if (PEERS > 0 && p.tid == 0) { barrier_init(full, 1); barrier_init(empty, PEERS); }
   async_fence();
   __syncthreads();
@@ -302,10 +368,10 @@ gated_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weigh
   const size_t keep_step = BLOCKS * KEPT * 2 * keep_piece;
   const uint4* group_kept = kept + (size_t)p.member * T * keep_step + p.rank * (KEPT * 2) * keep_piece + p.first * 4;
   const uint4* keep_at = group_kept + p.row * 4 + p.pair;
-  const float* d_outputs_at = d_outputs + (p.example + p.row) * T * H + p.rank * 64 + p.pair * 16;
-  num* d_drive_at = d_drive + (p.example + p.row) * T * (4 * H) + p.rank * 64 + p.pair * 16;
+  d_outputs += classes ? p.example * T * classes : p.example * T * H + p.rank * 64;
+  num* d_drive_at = d_drive + (p.example + p.row) * T * (4 * H) + p.rank * 64 + p.pair * 8;
   const uint4* next_kept = group_kept + p.tid * keep_piece;  // of the first ten threads, a piece each
-  const float* next_d_outputs = d_outputs + (p.example + p.tid) * T * H + p.rank * 64;  // of the first 64 threads, a row each
+  const float* readout_at = (const float*)(smem + READOUT) + p.pair * 8;
   float acc[H / 2], d_memory[32];
   uint32_t A[64];
 #pragma unroll
@@ -314,20 +380,41 @@ gated_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weigh
     const int t = T - 1 - n;
     if (t > 0) {  // what the next step needs, on its way to the L2 cache
       if (p.tid < KEPT * 2 && p.rows > 0) prefetch(next_kept + (t - 1) * keep_step, p.rows * 64);
-      if (p.tid < p.rows) prefetch(next_d_outputs + (uint32_t)(t - 1) * H, 256);
+      if (!classes && p.tid < p.rows) prefetch(d_outputs + ((uint32_t)p.tid * T + t - 1) * H, 256);
     }
-    uint4 k_[KEPT * 4], d_[8];
+    uint4 k_[KEPT * 4];
 #pragma unroll
     for (int r = 0; r < 2; r++) {
       const uint4* from = keep_at + t * keep_step + r * 32;
-      const uint4* d = (const uint4*)(d_outputs_at + ((uint32_t)(8 * r) * T + t) * H);
       const bool there = r ? there1 : there0;
 #pragma unroll
       for (int k = 0; k < KEPT; k++)
 #pragma unroll
         for (int half = 0; half < 2; half++) k_[k * 4 + r * 2 + half] = there ? __ldcs(from + (k * 2 + half) * keep_piece) : make_uint4(0, 0, 0, 0);
+    }
+    if (classes) {
+#pragma unroll 1
+      for (int c = 0; c < classes; c++) {
+        float d[2], w[16];
 #pragma unroll
-      for (int i = 0; i < 4; i++) d_[r * 4 + i] = there ? __ldcs(d + i) : make_uint4(0, 0, 0, 0);
+        for (int r = 0; r < 2; r++) d[r] = (r ? there1 : there0) ? d_outputs[((uint32_t)(p.row + 8 * r) * T + t) * classes + c] * scale : 0.f;
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+          const float4 four = *(const float4*)(readout_at + c * 64 + (k >> 1) * 32 + (k & 1) * 4);
+          w[k * 4] = four.x; w[k * 4 + 1] = four.y; w[k * 4 + 2] = four.z; w[k * 4 + 3] = four.w;
+        }
+#pragma unroll
+        for (int i = 0; i < 32; i++) acc[i] = fmaf(d[i >> 1 & 1], w[(i >> 2) * 2 + (i & 1)], acc[i]);
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < 8; i++) {  // rows `row` and `row + 8`, four units each
+        const int r = i >> 2, j = i & 3;
+        const float4* d = (const float4*)(d_outputs + ((uint32_t)(p.row + 8 * r) * T + t) * H + p.pair * 8 + (j >> 1) * 32 + (j & 1) * 4);
+        const float4 four = (r ? there1 : there0) ? __ldcs(d) : make_float4(0.f, 0.f, 0.f, 0.f);
+        float* x = acc + j * 8 + r * 2;
+        x[0] = fmaf(four.x, scale, x[0]); x[1] = fmaf(four.y, scale, x[1]); x[4] = fmaf(four.z, scale, x[4]); x[5] = fmaf(four.w, scale, x[5]);
+      }
     }
     if (PEERS > 0 && n > 0) {
       barrier_wait(full, (n - 1) & 1);
@@ -353,48 +440,44 @@ gated_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weigh
 #pragma unroll
       for (int j = 0; j < 8; j++) {
         const float2 pairs[KEPT] = {KEPT_PAIR(0), KEPT_PAIR(1), KEPT_PAIR(2), KEPT_PAIR(3), KEPT_PAIR(4)};
-        const uint4 four = d_[r * 4 + (j >> 1)];
-        const float d2[2] = {__uint_as_float(j & 1 ? four.z : four.x), __uint_as_float(j & 1 ? four.w : four.y)};
         float out[2][4];
 #pragma unroll
         for (int e = 0; e < 2; e++) {
           float v[KEPT];
 #pragma unroll
           for (int k = 0; k < KEPT; k++) v[k] = e ? pairs[k].y : pairs[k].x;
-          gradients(v, fmaf(d2[e], scale, acc[j * 4 + r * 2 + e]), d_memory[r * 16 + j * 2 + e], out[e]);
+          gradients(v, acc[j * 4 + r * 2 + e], d_memory[r * 16 + j * 2 + e], out[e]);
         }
         // The fragment of k-step (gate, j / 2): registers [row][half].
 #pragma unroll
         for (int g = 0; g < 4; g++) A[(g * 4 + (j >> 1)) * 4 + (j & 1) * 2 + r] = pack_saturated(out[0][g], out[1][g]);
       }
     }
-    auto store = [&]() {
-#pragma unroll
-      for (int r = 0; r < 2; r++)
-        if (r ? there1 : there0) {
-          num* row = d_drive_at + ((uint32_t)(8 * r) * T + t) * (4 * H);
-#define FRAGMENT(j) A[(g * 4 + ((j) >> 1)) * 4 + ((j) & 1) * 2 + r]
-#pragma unroll
-          for (int g = 0; g < 4; g++) {
-            *(uint4*)(row + g * H) = make_uint4(FRAGMENT(0), FRAGMENT(1), FRAGMENT(2), FRAGMENT(3));
-            *(uint4*)(row + g * H + 8) = make_uint4(FRAGMENT(4), FRAGMENT(5), FRAGMENT(6), FRAGMENT(7));
-          }
-        }
-    };
-    if (n + 1 == T) { store(); break; }
     keep(A); keep(acc);
     product_fence();
 #pragma unroll
     for (int k = 0; k < 4 * PRODUCTS; k++)
       product(acc, A[k * 4], A[k * 4 + 1], A[k * 4 + 2], A[k * 4 + 3], swizzled(weights_at + (k >> 2) * H * 128 + (k & 3) * 32), k > 0);
     product_commit();
-    store();
-    if (PEERS > 0) {
+#pragma unroll
+    for (int r = 0; r < 2; r++)
+      if (r ? there1 : there0) {
+        num* row = d_drive_at + ((uint32_t)(8 * r) * T + t) * (4 * H);
+#define FRAGMENT(j) A[(g * 4 + ((j) >> 1)) * 4 + ((j) & 1) * 2 + r]
+#pragma unroll
+        for (int g = 0; g < 4; g++) {
+          *(uint4*)(row + g * H) = make_uint4(FRAGMENT(0), FRAGMENT(1), FRAGMENT(2), FRAGMENT(3));
+          *(uint4*)(row + g * H + 32) = make_uint4(FRAGMENT(4), FRAGMENT(5), FRAGMENT(6), FRAGMENT(7));
+        }
+      }
+    const bool sends = n + 1 < T;
+    if (PEERS > 0 && sends) {
       if (p.tid == 0) barrier_expect(full, PEERS * PARTS * 2048);
       if (n > 0) barrier_wait(empty, (n - 1) & 1);
     }
     product_wait();
     keep(acc); keep(A);
+    if (!sends) break;
 #pragma unroll
     for (int s = 0; s < PEERS; s++)
 #pragma unroll

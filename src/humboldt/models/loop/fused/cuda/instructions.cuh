@@ -45,11 +45,13 @@ __device__ __forceinline__ void barrier_init(uint32_t barrier, uint32_t count) {
 __device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
+// Tells another block that shared memory has been read. It orders no writes: the scope of a cluster would make the thread wait
+// until everything that it has written to global memory is there, and `barrier_wait` discard the L1 cache.
 __device__ __forceinline__ void barrier_arrive_remote(uint32_t barrier) {
-  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) {
-  asm volatile("{\n.reg .pred p;\nagain:\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n@p bra done;\nbra again;\ndone:\n}\n" ::"r"(barrier), "r"(parity) : "memory");
+  asm volatile("{\n.reg .pred p;\nagain:\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@p bra done;\nbra again;\ndone:\n}\n" ::"r"(barrier), "r"(parity) : "memory");
 }
 // Copies shared memory into another block's; its barrier counts the bytes.
 __device__ __forceinline__ void send(uint32_t to, uint32_t from, uint32_t bytes, uint32_t barrier) {
