@@ -1,0 +1,236 @@
+"""Attention, normalisation and linear layers of all members as one kernel each, in Triton, for NVIDIA cards.
+
+A kernel never adds in an order that may vary: the same inputs give the same bits. `fused` calls them. Triton compiles a
+kernel of its own for all values of the arguments in capitals. `PRECISION` is that of products: "tf32" rounds their
+factors to ten binary digits, "tf32x3" does three such products and has nearly single precision.
+"""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def _rounded(x, PRECISION: tl.constexpr):
+    """Returns a factor as the nearest number that TF32 has. The card itself would cut the digits off."""
+    if PRECISION == "tf32" and x.dtype == tl.float32:
+        bits = x.to(tl.int32, bitcast=True)
+        is_finite = (bits & 0x7F800000) != 0x7F800000
+        x = tl.where(is_finite, (bits + 0x1000) & -0x2000, bits).to(tl.float32, bitcast=True)
+    return x
+
+
+@triton.jit
+def _product(a, b, PRECISION: tl.constexpr):
+    """Returns the product of two tiles."""
+    return tl.dot(_rounded(a, PRECISION), _rounded(b, PRECISION), input_precision=PRECISION)
+
+
+@triton.jit
+def _weights(
+    q, k, mask_ptr, rows, columns, queries, keys, scale, stride_mq, stride_mk,
+    CAUSAL: tl.constexpr, MASK: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """Returns the weights of a tile of queries and all keys; 0 in rows that may not attend to anything."""
+    scores = _product(q, tl.trans(k), PRECISION) * scale
+    inside = (rows < queries)[:, None] & (columns < keys)[None, :]
+    allowed = inside
+    if CAUSAL:
+        allowed = allowed & (columns[None, :] <= rows[:, None])
+    if MASK != "none":
+        given = tl.load(mask_ptr + rows[:, None] * stride_mq + columns[None, :] * stride_mk, mask=inside, other=0)
+        if MASK == "bool":
+            allowed = allowed & (given != 0)
+        else:
+            scores = scores + given.to(tl.float32)
+    scores = tl.where(allowed, scores, float("-inf"))
+    largest = tl.max(scores, 1)
+    largest = tl.where(largest == float("-inf"), 0.0, largest)
+    weights = tl.exp(scores - largest[:, None])
+    total = tl.sum(weights, 1)
+    return weights / tl.where(total == 0.0, 1.0, total)[:, None]
+
+
+@triton.jit(do_not_specialize=["queries", "keys", "mask_examples"])
+def attention(
+    q_ptr, k_ptr, v_ptr, mask_ptr, out_ptr, queries, keys, mask_examples, scale,
+    stride_qn, stride_qh, stride_qt, stride_kn, stride_kh, stride_kt, stride_vn, stride_vh, stride_vt,
+    stride_mn, stride_mh, stride_mq, stride_mk, stride_on, stride_oh, stride_ot,
+    SIZE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, WIDTH: tl.constexpr,
+    CAUSAL: tl.constexpr, MASK: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """Attention of one head of one example: all keys are in one tile, queries are read in tiles of `ROWS`."""
+    example, head = tl.program_id(0).to(tl.int64), tl.program_id(1)
+    columns, width = tl.arange(0, COLUMNS), tl.arange(0, WIDTH)
+    is_number, is_key = (width < SIZE)[None, :], (columns < keys)[:, None]
+    k_place = k_ptr + example * stride_kn + head * stride_kh + columns[:, None] * stride_kt + width[None, :]
+    v_place = v_ptr + example * stride_vn + head * stride_vh + columns[:, None] * stride_vt + width[None, :]
+    k = tl.load(k_place, mask=is_key & is_number, other=0.0)
+    v = tl.load(v_place, mask=is_key & is_number, other=0.0)
+    mask_ptr += (example % mask_examples) * stride_mn + head * stride_mh
+    q_ptr += example * stride_qn + head * stride_qh
+    out_ptr += example * stride_on + head * stride_oh
+    for first in range(0, queries, ROWS):
+        rows = first + tl.arange(0, ROWS)
+        is_query = (rows < queries)[:, None]
+        q = tl.load(q_ptr + rows[:, None] * stride_qt + width[None, :], mask=is_query & is_number, other=0.0)
+        weights = _weights(
+            q, k, mask_ptr, rows, columns, queries, keys, scale, stride_mq, stride_mk, CAUSAL, MASK, PRECISION
+        )
+        out = _product(weights.to(v.dtype), v, PRECISION)
+        place = out_ptr + rows[:, None] * stride_ot + width[None, :]
+        tl.store(place, out.to(out_ptr.dtype.element_ty), mask=is_query & is_number)
+
+
+@triton.jit(do_not_specialize=["queries", "keys", "mask_examples"])
+def attention_backward(
+    q_ptr, k_ptr, v_ptr, mask_ptr, d_ptr, dq_ptr, dk_ptr, dv_ptr, queries, keys, mask_examples, scale,
+    stride_qn, stride_qh, stride_qt, stride_kn, stride_kh, stride_kt, stride_vn, stride_vh, stride_vt,
+    stride_mn, stride_mh, stride_mq, stride_mk, stride_dn, stride_dh, stride_dt,
+    stride_dqn, stride_dqh, stride_dqt, stride_dkn, stride_dkh, stride_dkt, stride_dvn, stride_dvh, stride_dvt,
+    SIZE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, WIDTH: tl.constexpr,
+    CAUSAL: tl.constexpr, MASK: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """Gradients of `attention`. Weights are computed again; gradients of keys and values stay on the chip."""
+    example, head = tl.program_id(0).to(tl.int64), tl.program_id(1)
+    columns, width = tl.arange(0, COLUMNS), tl.arange(0, WIDTH)
+    is_number, is_key = (width < SIZE)[None, :], (columns < keys)[:, None]
+    k_place = k_ptr + example * stride_kn + head * stride_kh + columns[:, None] * stride_kt + width[None, :]
+    v_place = v_ptr + example * stride_vn + head * stride_vh + columns[:, None] * stride_vt + width[None, :]
+    k = tl.load(k_place, mask=is_key & is_number, other=0.0)
+    v = tl.load(v_place, mask=is_key & is_number, other=0.0)
+    mask_ptr += (example % mask_examples) * stride_mn + head * stride_mh
+    q_ptr += example * stride_qn + head * stride_qh
+    d_ptr += example * stride_dn + head * stride_dh
+    dq_ptr += example * stride_dqn + head * stride_dqh
+    dk = tl.zeros([COLUMNS, WIDTH], tl.float32)
+    dv = tl.zeros([COLUMNS, WIDTH], tl.float32)
+    for first in range(0, queries, ROWS):
+        rows = first + tl.arange(0, ROWS)
+        inside = (rows < queries)[:, None] & is_number
+        q = tl.load(q_ptr + rows[:, None] * stride_qt + width[None, :], mask=inside, other=0.0)
+        d = tl.load(d_ptr + rows[:, None] * stride_dt + width[None, :], mask=inside, other=0.0)
+        weights = _weights(
+            q, k, mask_ptr, rows, columns, queries, keys, scale, stride_mq, stride_mk, CAUSAL, MASK, PRECISION
+        )
+        dv += _product(tl.trans(weights.to(d.dtype)), d, PRECISION)
+        of_weights = _product(d, tl.trans(v), PRECISION)
+        mean = tl.sum(weights * of_weights, 1)
+        of_scores = (weights * (of_weights - mean[:, None]) * scale).to(q.dtype)
+        dq = _product(of_scores, k, PRECISION)
+        tl.store(dq_ptr + rows[:, None] * stride_dqt + width[None, :], dq.to(dq_ptr.dtype.element_ty), mask=inside)
+        dk += _product(tl.trans(of_scores), q, PRECISION)
+    dk_place = dk_ptr + example * stride_dkn + head * stride_dkh + columns[:, None] * stride_dkt + width[None, :]
+    dv_place = dv_ptr + example * stride_dvn + head * stride_dvh + columns[:, None] * stride_dvt + width[None, :]
+    tl.store(dk_place, dk.to(dk_ptr.dtype.element_ty), mask=is_key & is_number)
+    tl.store(dv_place, dv.to(dv_ptr.dtype.element_ty), mask=is_key & is_number)
+
+
+@triton.jit(do_not_specialize=["count"])
+def layer_norm(
+    x_ptr, weight_ptr, bias_ptr, y_ptr, statistics_ptr, count, epsilon,
+    SIZE: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr,
+):  # fmt: skip
+    """Normalises `ROWS` of the `count` vectors of one member. Keeps the mean and the inverse deviation of each."""
+    member = tl.program_id(1).to(tl.int64)
+    rows, width = tl.program_id(0) * ROWS + tl.arange(0, ROWS), tl.arange(0, WIDTH)
+    is_row, is_number = rows < count, width < SIZE
+    inside = is_row[:, None] & is_number[None, :]
+    place = (member * count + rows)[:, None] * SIZE + width[None, :]
+    x = tl.load(x_ptr + place, mask=inside, other=0.0)
+    mean = tl.sum(x, 1) / SIZE
+    centred = tl.where(inside, x - mean[:, None], 0.0)
+    inverse = 1 / tl.sqrt(tl.sum(centred * centred, 1) / SIZE + epsilon)
+    weight = tl.load(weight_ptr + member * SIZE + width, mask=is_number, other=0.0)
+    bias = tl.load(bias_ptr + member * SIZE + width, mask=is_number, other=0.0)
+    tl.store(y_ptr + place, centred * inverse[:, None] * weight[None, :] + bias[None, :], mask=inside)
+    tl.store(statistics_ptr + (member * count + rows) * 2, mean, mask=is_row)
+    tl.store(statistics_ptr + (member * count + rows) * 2 + 1, inverse, mask=is_row)
+
+
+@triton.jit(do_not_specialize=["count", "tiles"])
+def layer_norm_backward(
+    x_ptr, weight_ptr, statistics_ptr, d_ptr, dx_ptr, sums_ptr, count, tiles,
+    SIZE: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr,
+):  # fmt: skip
+    """Gradients of `layer_norm` for `tiles` x `ROWS` vectors of one member; those of weight and bias as their sums."""
+    member, part, width = tl.program_id(1).to(tl.int64), tl.program_id(0), tl.arange(0, WIDTH)
+    is_number = width < SIZE
+    weight = tl.load(weight_ptr + member * SIZE + width, mask=is_number, other=0.0)
+    of_weight = tl.zeros([ROWS, WIDTH], tl.float32)
+    of_bias = tl.zeros([ROWS, WIDTH], tl.float32)
+    for tile in range(0, tiles):
+        rows = (part * tiles + tile) * ROWS + tl.arange(0, ROWS)
+        is_row = rows < count
+        inside = is_row[:, None] & is_number[None, :]
+        place = (member * count + rows)[:, None] * SIZE + width[None, :]
+        x = tl.load(x_ptr + place, mask=inside, other=0.0)
+        d = tl.load(d_ptr + place, mask=inside, other=0.0)
+        mean = tl.load(statistics_ptr + (member * count + rows) * 2, mask=is_row, other=0.0)
+        inverse = tl.load(statistics_ptr + (member * count + rows) * 2 + 1, mask=is_row, other=0.0)
+        normal = tl.where(inside, (x - mean[:, None]) * inverse[:, None], 0.0)
+        of_weight += d * normal
+        of_bias += d
+        scaled = d * weight[None, :]
+        shared = tl.sum(scaled, 1) / SIZE
+        along = tl.sum(scaled * normal, 1) / SIZE
+        dx = (scaled - shared[:, None] - normal * along[:, None]) * inverse[:, None]
+        tl.store(dx_ptr + place, dx, mask=inside)
+    sums = sums_ptr + (member * tl.num_programs(0) + part) * 2 * SIZE + width
+    tl.store(sums, tl.sum(of_weight, 0), mask=is_number)
+    tl.store(sums + SIZE, tl.sum(of_bias, 0), mask=is_number)
+
+
+@triton.jit(do_not_specialize=["count"])
+def linear(
+    x_ptr, weight_ptr, bias_ptr, y_ptr, count,
+    INPUTS: tl.constexpr, OUTPUTS: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, DEPTH: tl.constexpr,
+    PRECISION: tl.constexpr,
+):  # fmt: skip
+    """Multiplies `ROWS` of the `count` vectors of one member by `COLUMNS` rows of its weight, and adds its bias."""
+    member = tl.program_id(2).to(tl.int64)
+    columns = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
+    rows = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
+    is_row, is_column = rows < count, columns < OUTPUTS
+    y = tl.zeros([ROWS, COLUMNS], tl.float32)
+    for first in tl.static_range(0, INPUTS, DEPTH):
+        depth = first + tl.arange(0, DEPTH)
+        is_input = (depth < INPUTS)[None, :]
+        x_place = x_ptr + (member * count + rows)[:, None] * INPUTS + depth[None, :]
+        weight_place = weight_ptr + (member * OUTPUTS + columns)[:, None] * INPUTS + depth[None, :]
+        x = tl.load(x_place, mask=is_row[:, None] & is_input, other=0.0)
+        weight = tl.load(weight_place, mask=is_column[:, None] & is_input, other=0.0)
+        y += _product(x, tl.trans(weight), PRECISION)
+    y += tl.load(bias_ptr + member * OUTPUTS + columns, mask=is_column, other=0.0)[None, :]
+    place = y_ptr + (member * count + rows)[:, None] * OUTPUTS + columns[None, :]
+    tl.store(place, y, mask=is_row[:, None] & is_column[None, :])
+
+
+@triton.jit(do_not_specialize=["count", "tiles"])
+def linear_backward(
+    x_ptr, d_ptr, dw_ptr, db_ptr, count, tiles,
+    INPUTS: tl.constexpr, OUTPUTS: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, DEPTH: tl.constexpr,
+    PRECISION: tl.constexpr,
+):  # fmt: skip
+    """Gradients of weight and bias of `linear` from `tiles` x `ROWS` vectors of one member: `COLUMNS` outputs, `DEPTH`
+    inputs."""
+    member, part = tl.program_id(2).to(tl.int64), tl.program_id(1)
+    blocks: tl.constexpr = (INPUTS + DEPTH - 1) // DEPTH
+    columns = (tl.program_id(0) // blocks) * COLUMNS + tl.arange(0, COLUMNS)
+    depth = (tl.program_id(0) % blocks) * DEPTH + tl.arange(0, DEPTH)
+    is_column, is_input = columns < OUTPUTS, depth < INPUTS
+    dw = tl.zeros([COLUMNS, DEPTH], tl.float32)
+    db = tl.zeros([ROWS, COLUMNS], tl.float32)
+    for tile in range(0, tiles):
+        rows = (part * tiles + tile) * ROWS + tl.arange(0, ROWS)
+        is_row = (rows < count)[:, None]
+        x_place = x_ptr + (member * count + rows)[:, None] * INPUTS + depth[None, :]
+        d_place = d_ptr + (member * count + rows)[:, None] * OUTPUTS + columns[None, :]
+        x = tl.load(x_place, mask=is_row & is_input[None, :], other=0.0)
+        d = tl.load(d_place, mask=is_row & is_column[None, :], other=0.0)
+        dw += _product(tl.trans(d), x, PRECISION)
+        db += d
+    at = member * tl.num_programs(1) + part
+    place = dw_ptr + (at * OUTPUTS + columns)[:, None] * INPUTS + depth[None, :]
+    tl.store(place, dw, mask=is_column[:, None] & is_input[None, :])
+    if tl.program_id(0) % blocks == 0:
+        tl.store(db_ptr + at * OUTPUTS + columns, tl.sum(db, 0), mask=is_column)

@@ -1,0 +1,155 @@
+"""Kernels of stacked members beside PyTorch's own functions, in Triton's interpreter."""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, vmap
+from torch.nn import functional as F
+
+os.environ["TRITON_INTERPRET"] = "1"  # read when `kernels` is imported
+pytest.importorskip("triton", reason="the kernels need Triton")
+
+from humboldt.training.pytorch import fused, kernels
+from humboldt.training.pytorch.plain_layers import PlainLayers
+
+pytestmark = pytest.mark.extras
+
+
+@pytest.fixture(autouse=True)
+def on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Lets kernels run on a CPU, and returns the names of those that ran."""
+    ran: list[str] = []
+
+    class Noted:
+        def __getattr__(self, name: str) -> Any:
+            ran.append(name)
+            return getattr(kernels, name)
+
+    monkeypatch.setattr(fused, "fits", lambda x: True)
+    monkeypatch.setattr(fused, "_kernels", Noted)
+    monkeypatch.setattr(fused, "FEWEST_VECTORS", 1)
+    yield ran
+
+
+def agree(of_member: Callable[..., Tensor], given: list[Tensor], dims: list[int | None]) -> None:
+    """Compares results and gradients of members by kernels with those of each member alone by PyTorch's functions."""
+    results = []
+    for stacked in (True, False):
+        mine = [x.detach().clone().requires_grad_(x.is_floating_point()) for x in given]
+        if stacked:
+
+            def replaced(*args: Tensor) -> Tensor:
+                with PlainLayers([], is_static=True):
+                    return of_member(*args)
+
+            out = vmap(replaced, in_dims=tuple(dims), randomness="error")(*mine)
+        else:
+            members = next(x.shape[dim] for x, dim in zip(mine, dims, strict=True) if dim is not None)
+            alone = [
+                [x if dim is None else x.select(dim, number) for x, dim in zip(mine, dims, strict=True)]
+                for number in range(members)
+            ]
+            out = torch.stack([of_member(*args) for args in alone])
+        weights = torch.linspace(-1, 1, out.numel()).reshape(out.shape)
+        results.append([out, *torch.autograd.grad((out * weights).sum(), [x for x in mine if x.requires_grad])])
+    for found, expected in zip(*results, strict=True):
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=2e-5)
+
+
+def numbers(*shape: int) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+@pytest.mark.parametrize(
+    "queries, keys, size, is_causal", [(5, 5, 16, True), (17, 17, 8, True), (70, 70, 12, False), (3, 20, 16, True)]
+)
+def test_attention(queries: int, keys: int, size: int, is_causal: bool, on_a_cpu: list[str]):
+    def of_member(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return F.scaled_dot_product_attention(q, k, v, is_causal=is_causal, scale=0.3)
+
+    given = [numbers(2, 3, 2, queries, size), numbers(2, 3, 2, keys, size), numbers(2, 3, 2, keys, size + 0)]
+    agree(of_member, given, [0, 0, 0])
+    assert on_a_cpu == ["attention", "attention_backward"]
+
+
+def masks() -> dict[str, tuple[Tensor, int | None]]:
+    seen = torch.arange(6) <= torch.tensor([[2], [5], [0]])
+    return {
+        "padding": (seen[:, None, None], None),
+        "of members": (torch.stack([seen, seen.flip(0)])[:, :, None, None], 0),
+        "for all": (torch.ones(6, 6, dtype=torch.bool).tril(), None),
+        "numbers": (numbers(3, 2, 6, 6), None),
+        "minus infinity": (torch.zeros(6, 6).masked_fill(torch.ones(6, 6, dtype=torch.bool).triu(1), -torch.inf), None),
+        "a row of nothing": (torch.arange(6)[:, None] > torch.arange(6) - 0, None),
+    }
+
+
+@pytest.mark.parametrize("name", masks())
+def test_masks_of_attention(name: str, on_a_cpu: list[str]):
+    mask, dim = masks()[name]
+
+    def of_member(joined: Tensor, mask: Tensor) -> Tensor:
+        q, k, v = (x.unflatten(2, (2, -1)).transpose(1, 2) for x in joined.chunk(3, 2))  # not contiguous
+        return F.scaled_dot_product_attention(q, k, v, mask.detach()).transpose(1, 2).flatten(2)
+
+    with torch.no_grad():
+        pass
+    if mask.is_floating_point():
+        constant = mask
+        agree(lambda joined: of_member(joined, constant), [numbers(2, 3, 6, 48)], [0])
+    else:
+        agree(of_member, [numbers(2, 3, 6, 48), mask], [0, dim])
+    assert on_a_cpu == ["attention", "attention_backward"]
+
+
+class Block(nn.Module):
+    """A layer as PyTorch has it, with and without weights of attention."""
+
+    def __init__(self, need_weights: bool) -> None:
+        super().__init__()
+        self.need_weights = need_weights
+        self.attention = nn.MultiheadAttention(16, 2, batch_first=True)
+        self.layer = nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        read, _ = self.attention(x, x, x, need_weights=self.need_weights)
+        hidden = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+        return self.layer(x + read, src_mask=hidden)
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_layers_of_pytorch(need_weights: bool, on_a_cpu: list[str]):
+    module = Block(need_weights)
+    names, parameters = zip(*module.named_parameters(), strict=True)
+
+    def of_member(x: Tensor, *weights: Tensor) -> Tensor:
+        return functional_call(module, dict(zip(names, weights, strict=True)), (x,))
+
+    agree(of_member, [numbers(3, 5, 16), *(0.3 * numbers(2, *x.shape) for x in parameters)], [None, *[0] * len(names)])
+    assert on_a_cpu.count("attention") == 2 - need_weights
+    assert on_a_cpu.count("layer_norm") == on_a_cpu.count("layer_norm_backward") == 2
+
+
+@pytest.mark.parametrize("dims", [[0, 0, 0], [None, 0, 0], [1, 0, 0]])
+@pytest.mark.parametrize("size, vectors", [(16, 70), (24, 3)])
+def test_layer_norm(dims: list[int | None], size: int, vectors: int, on_a_cpu: list[str]):
+    shape = {0: (2, vectors, 2, size), 1: (vectors, 2, 2, size), None: (vectors, 2, size)}[dims[0]]
+
+    def of_member(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        return F.layer_norm(x, (size,), weight, bias, eps=1e-3)
+
+    agree(of_member, [numbers(*shape), numbers(2, size), numbers(2, size)], dims)
+    assert on_a_cpu == ["layer_norm", "layer_norm_backward"]
+
+
+@pytest.mark.parametrize("dims", [[0, 0, 0], [None, 0, 0], [0, 0, None]])
+@pytest.mark.parametrize("inputs, outputs, vectors", [(16, 4, 600), (24, 72, 9), (80, 32, 5)])
+def test_linear(dims: list[int | None], inputs: int, outputs: int, vectors: int, on_a_cpu: list[str]):
+    shapes = [(vectors, 1, inputs), (outputs, inputs), (outputs,)]
+    given = [numbers(*(2,) * (dim is not None), *shape) for shape, dim in zip(shapes, dims, strict=True)]
+    agree(F.linear, given, dims)
+    assert on_a_cpu == ["linear", "linear_backward"]
