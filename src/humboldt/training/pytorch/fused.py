@@ -4,7 +4,7 @@ Stacked members run these functions of PyTorch by `vmap`, which cuts them into o
 numbers of all members: of layers of width 64 they take much longer than the products. `FORMS` has functions that call
 the kernels of `kernels`, in place of those of `torch.nn.functional`; `PlainLayers` uses them in the steps that it
 replaces. A form returns `None` for what it does not fit: other devices and precisions, large layers, an attention with
-dropout or with more than 256 keys. The kernels need Triton, which comes with PyTorch for NVIDIA cards.
+dropout. The kernels need Triton, which comes with PyTorch for NVIDIA cards.
 """
 
 import contextlib
@@ -19,9 +19,9 @@ from torch.nn import functional as F
 
 from humboldt.training.pytorch.arithmetic import rounds_products
 
-MOST_KEYS = 256  # of attention, all of which are in one tile
-MOST_HEAD_NUMBERS = 8_192  # of the keys of one head, which stay on the chip
-TILE_NUMBERS = 8_192  # weights of attention in one tile
+MOST_OF_HEAD = 64  # numbers of one query
+TILE = 64  # queries, and keys, in a tile of attention
+REGISTERS = 168  # of a thread of attention, so that three programs run on a processor of the card
 MOST_NORMALISED = 1_024  # numbers of a vector
 MOST_WEIGHTS = 65_536  # of a linear layer; larger ones wait for products, not for memory
 FEWEST_VECTORS = 2_048  # of one member that a linear layer reads
@@ -69,36 +69,36 @@ class _Attention(torch.autograd.Function):
     @staticmethod
     def forward(
         q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool, scale: float, rounds: bool
-    ) -> Tensor:
-        parts = [_near(x) for x in (q, k, v)]
-        out = _by_time(q)
+    ) -> tuple[Tensor, Tensor]:
+        parts, out = [_near(x) for x in (q, k, v)], _by_time(q, q.dtype)
+        sums = q.new_empty(q.shape[:3], dtype=torch.float32)
         grid, options = _tiles(parts, mask, is_causal, rounds)
-        given = [*parts, *_mask(parts, mask)]
+        sizes = (q.shape[2], k.shape[2], 1 if mask is None else len(mask), scale)
         strides = [*_strides(*parts), *_mask_strides(parts, mask), *_strides(out)]
-        sizes = (q.shape[2], k.shape[2], _examples_of(mask), scale)
         with _device(q):
-            _kernels().attention[grid](*given, out, *sizes, *strides, **options)
-        return out
+            _kernels().attention[grid](*parts, _mask(parts, mask), out, sums, *sizes, *strides, **options)
+        return out, sums
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        del output
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
         q, k, v, mask, *ctx.options = inputs
-        ctx.save_for_backward(q, k, v, mask)
+        ctx.mark_non_differentiable(output[1])
+        ctx.save_for_backward(q, k, v, mask, *output)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Any:
-        q, k, v, mask = ctx.saved_tensors
+        q, k, v, mask, out, sums = ctx.saved_tensors
         is_causal, scale, rounds = ctx.options
         parts, gradient = [_near(x) for x in (q, k, v)], _near(gradients[0])
-        made = [_by_time(x) for x in (q, k, v)]
+        made = [_by_time(q, torch.float32), _by_time(k, k.dtype), _by_time(v, v.dtype)]
         grid, options = _tiles(parts, mask, is_causal, rounds)
-        given = [*parts, *_mask(parts, mask)]
-        strides = [*_strides(*parts), *_mask_strides(parts, mask), *_strides(gradient, *made)]
-        sizes = (q.shape[2], k.shape[2], _examples_of(mask), scale)
+        sizes = (q.shape[2], k.shape[2], 1 if mask is None else len(mask), scale)
+        strides = [*_strides(*parts), *_mask_strides(parts, mask), *_strides(out, gradient, *made)]
         with _device(q):
-            _kernels().attention_backward[grid](*given, gradient, *made, *sizes, *strides, **options)
-        return *made, None, None, None, None
+            _kernels().attention_backward[grid](
+                *parts, _mask(parts, mask), out, sums, gradient, *made, *sizes, *strides, **options
+            )
+        return made[0].to(q.dtype), *made[1:], None, None, None, None
 
     @staticmethod
     def vmap(info: Any, dims: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *options: Any) -> Any:
@@ -106,7 +106,8 @@ class _Attention(torch.autograd.Function):
         if mask is not None and dims[3] is not None:
             mask = mask.movedim(dims[3], 0)
             mask = mask.expand(-1, len(q) // len(mask), *mask.shape[2:]).flatten(0, 1)
-        return _Attention.apply(q, k, v, mask, *options).unflatten(0, (info.batch_size, -1)), 0
+        made = _Attention.apply(q, k, v, mask, *options)
+        return tuple(x.unflatten(0, (info.batch_size, -1)) for x in made), (0, 0)
 
 
 def _near(x: Tensor) -> Tensor:
@@ -114,23 +115,19 @@ def _near(x: Tensor) -> Tensor:
     return x if x.stride(-1) == 1 else x.contiguous()
 
 
-def _by_time(x: Tensor) -> Tensor:
+def _by_time(x: Tensor, dtype: torch.dtype) -> Tensor:
     """Returns an empty tensor of the same shape, in which the heads of one time step are together in memory, as modules
     read them next."""
     examples, heads, time, size = x.shape
-    return x.new_empty(examples, time, heads, size).transpose(1, 2)
+    return x.new_empty(examples, time, heads, size, dtype=dtype).transpose(1, 2)
 
 
 def _strides(*tensors: Tensor) -> list[int]:
     return [stride for x in tensors for stride in x.stride()[:3]]
 
 
-def _examples_of(mask: Tensor | None) -> int:
-    return 1 if mask is None else len(mask)
-
-
-def _mask(parts: list[Tensor], mask: Tensor | None) -> list[Tensor]:
-    return [parts[0] if mask is None else mask]
+def _mask(parts: list[Tensor], mask: Tensor | None) -> Tensor:
+    return parts[0] if mask is None else mask
 
 
 def _mask_strides(parts: list[Tensor], mask: Tensor | None) -> list[int]:
@@ -144,19 +141,13 @@ def _tiles(
 ) -> tuple[tuple[int, int], dict[str, Any]]:
     """Returns the programs of a kernel of attention, and its options."""
     (examples, heads, queries, size), keys = parts[0].shape, parts[1].shape[2]
-    columns = _power(keys)
-    rows = min(_power(queries), 64, TILE_NUMBERS // columns)
-    kind = "none" if mask is None else "bool" if mask.dtype == torch.bool else "float"
-    return (examples, heads), {
-        "SIZE": size,
-        "ROWS": rows,
-        "COLUMNS": columns,
-        "WIDTH": _power(size),
-        "CAUSAL": is_causal,
-        "MASK": kind,
-        "PRECISION": _precision(rounds),
-        "num_warps": 4 if columns <= 64 else 8,
-    }
+    width = _power(size)
+    most = TILE if width <= 32 else 32
+    tile = min(most, max(_power(queries), _power(keys)))
+    options: dict[str, Any] = {"SIZE": size, "ROWS": tile, "COLUMNS": tile, "WIDTH": width}
+    options |= {"CAUSAL": is_causal, "PRECISION": _precision(rounds), "num_stages": 1, "num_warps": tile // 16}
+    options["MASK"] = "none" if mask is None else "bool" if mask.dtype == torch.bool else "float"
+    return (examples, heads), options if width > 32 else {**options, "maxnreg": REGISTERS}
 
 
 def attention(
@@ -175,7 +166,7 @@ def attention(
     (examples, heads, queries, size), keys = query.shape, key.shape[2]
     if key.shape != (examples, heads, keys, size) or value.shape != key.shape or min(queries, keys, size) == 0:
         return None
-    if keys > MOST_KEYS or _power(keys) * _power(size) > MOST_HEAD_NUMBERS:
+    if size > MOST_OF_HEAD:
         return None
     if attn_mask is not None:
         if is_causal or attn_mask.requires_grad or not (attn_mask.dtype == torch.bool or attn_mask.is_floating_point()):
@@ -187,7 +178,7 @@ def attention(
     if {x.dtype for x in parts} not in ({torch.float32}, {torch.bfloat16}):
         return None
     factor = size**-0.5 if scale is None else float(scale)
-    return _Attention.apply(*parts, attn_mask, bool(is_causal), factor, rounds_products(query.device))
+    return _Attention.apply(*parts, attn_mask, bool(is_causal), factor, rounds_products(query.device))[0]
 
 
 class _LayerNorm(torch.autograd.Function):

@@ -26,11 +26,11 @@ def _product(a, b, PRECISION: tl.constexpr):
 
 
 @triton.jit
-def _weights(
+def _scores(
     q, k, mask_ptr, rows, columns, queries, keys, scale, stride_mq, stride_mk,
     CAUSAL: tl.constexpr, MASK: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """Returns the weights of a tile of queries and all keys; 0 in rows that may not attend to anything."""
+    """Returns the scores of a tile of queries and keys; minus infinity where attention is not allowed."""
     scores = _product(q, tl.trans(k), PRECISION) * scale
     inside = (rows < queries)[:, None] & (columns < keys)[None, :]
     allowed = inside
@@ -42,87 +42,119 @@ def _weights(
             allowed = allowed & (given != 0)
         else:
             scores = scores + given.to(tl.float32)
-    scores = tl.where(allowed, scores, float("-inf"))
-    largest = tl.max(scores, 1)
-    largest = tl.where(largest == float("-inf"), 0.0, largest)
-    weights = tl.exp(scores - largest[:, None])
-    total = tl.sum(weights, 1)
-    return weights / tl.where(total == 0.0, 1.0, total)[:, None]
+    return tl.where(allowed, scores, float("-inf"))
 
 
 @triton.jit(do_not_specialize=["queries", "keys", "mask_examples"])
 def attention(
-    q_ptr, k_ptr, v_ptr, mask_ptr, out_ptr, queries, keys, mask_examples, scale,
+    q_ptr, k_ptr, v_ptr, mask_ptr, out_ptr, sums_ptr, queries, keys, mask_examples, scale,
     stride_qn, stride_qh, stride_qt, stride_kn, stride_kh, stride_kt, stride_vn, stride_vh, stride_vt,
     stride_mn, stride_mh, stride_mq, stride_mk, stride_on, stride_oh, stride_ot,
     SIZE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, WIDTH: tl.constexpr,
     CAUSAL: tl.constexpr, MASK: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """Attention of one head of one example: all keys are in one tile, queries are read in tiles of `ROWS`."""
+    """Attention of one head of one example, in tiles of `ROWS` queries and `COLUMNS` keys. `sums` are the logarithms of
+    the sums of exponentials of each query."""
     example, head = tl.program_id(0).to(tl.int64), tl.program_id(1)
-    columns, width = tl.arange(0, COLUMNS), tl.arange(0, WIDTH)
-    is_number, is_key = (width < SIZE)[None, :], (columns < keys)[:, None]
-    k_place = k_ptr + example * stride_kn + head * stride_kh + columns[:, None] * stride_kt + width[None, :]
-    v_place = v_ptr + example * stride_vn + head * stride_vh + columns[:, None] * stride_vt + width[None, :]
-    k = tl.load(k_place, mask=is_key & is_number, other=0.0)
-    v = tl.load(v_place, mask=is_key & is_number, other=0.0)
+    width = tl.arange(0, WIDTH)
+    is_number = (width < SIZE)[None, :]
     mask_ptr += (example % mask_examples) * stride_mn + head * stride_mh
     q_ptr += example * stride_qn + head * stride_qh
+    k_ptr += example * stride_kn + head * stride_kh
+    v_ptr += example * stride_vn + head * stride_vh
     out_ptr += example * stride_on + head * stride_oh
-    for first in range(0, queries, ROWS):
-        rows = first + tl.arange(0, ROWS)
-        is_query = (rows < queries)[:, None]
-        q = tl.load(q_ptr + rows[:, None] * stride_qt + width[None, :], mask=is_query & is_number, other=0.0)
-        weights = _weights(
-            q, k, mask_ptr, rows, columns, queries, keys, scale, stride_mq, stride_mk, CAUSAL, MASK, PRECISION
-        )
-        out = _product(weights.to(v.dtype), v, PRECISION)
-        place = out_ptr + rows[:, None] * stride_ot + width[None, :]
-        tl.store(place, out.to(out_ptr.dtype.element_ty), mask=is_query & is_number)
-
-
-@triton.jit(do_not_specialize=["queries", "keys", "mask_examples"])
-def attention_backward(
-    q_ptr, k_ptr, v_ptr, mask_ptr, d_ptr, dq_ptr, dk_ptr, dv_ptr, queries, keys, mask_examples, scale,
-    stride_qn, stride_qh, stride_qt, stride_kn, stride_kh, stride_kt, stride_vn, stride_vh, stride_vt,
-    stride_mn, stride_mh, stride_mq, stride_mk, stride_dn, stride_dh, stride_dt,
-    stride_dqn, stride_dqh, stride_dqt, stride_dkn, stride_dkh, stride_dkt, stride_dvn, stride_dvh, stride_dvt,
-    SIZE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, WIDTH: tl.constexpr,
-    CAUSAL: tl.constexpr, MASK: tl.constexpr, PRECISION: tl.constexpr,
-):  # fmt: skip
-    """Gradients of `attention`. Weights are computed again; gradients of keys and values stay on the chip."""
-    example, head = tl.program_id(0).to(tl.int64), tl.program_id(1)
-    columns, width = tl.arange(0, COLUMNS), tl.arange(0, WIDTH)
-    is_number, is_key = (width < SIZE)[None, :], (columns < keys)[:, None]
-    k_place = k_ptr + example * stride_kn + head * stride_kh + columns[:, None] * stride_kt + width[None, :]
-    v_place = v_ptr + example * stride_vn + head * stride_vh + columns[:, None] * stride_vt + width[None, :]
-    k = tl.load(k_place, mask=is_key & is_number, other=0.0)
-    v = tl.load(v_place, mask=is_key & is_number, other=0.0)
-    mask_ptr += (example % mask_examples) * stride_mn + head * stride_mh
-    q_ptr += example * stride_qn + head * stride_qh
-    d_ptr += example * stride_dn + head * stride_dh
-    dq_ptr += example * stride_dqn + head * stride_dqh
-    dk = tl.zeros([COLUMNS, WIDTH], tl.float32)
-    dv = tl.zeros([COLUMNS, WIDTH], tl.float32)
+    sums_ptr += (example * tl.num_programs(1) + head) * queries
     for first in range(0, queries, ROWS):
         rows = first + tl.arange(0, ROWS)
         inside = (rows < queries)[:, None] & is_number
         q = tl.load(q_ptr + rows[:, None] * stride_qt + width[None, :], mask=inside, other=0.0)
-        d = tl.load(d_ptr + rows[:, None] * stride_dt + width[None, :], mask=inside, other=0.0)
-        weights = _weights(
-            q, k, mask_ptr, rows, columns, queries, keys, scale, stride_mq, stride_mk, CAUSAL, MASK, PRECISION
-        )
-        dv += _product(tl.trans(weights.to(d.dtype)), d, PRECISION)
-        of_weights = _product(d, tl.trans(v), PRECISION)
-        mean = tl.sum(weights * of_weights, 1)
-        of_scores = (weights * (of_weights - mean[:, None]) * scale).to(q.dtype)
-        dq = _product(of_scores, k, PRECISION)
-        tl.store(dq_ptr + rows[:, None] * stride_dqt + width[None, :], dq.to(dq_ptr.dtype.element_ty), mask=inside)
-        dk += _product(tl.trans(of_scores), q, PRECISION)
-    dk_place = dk_ptr + example * stride_dkn + head * stride_dkh + columns[:, None] * stride_dkt + width[None, :]
-    dv_place = dv_ptr + example * stride_dvn + head * stride_dvh + columns[:, None] * stride_dvt + width[None, :]
-    tl.store(dk_place, dk.to(dk_ptr.dtype.element_ty), mask=is_key & is_number)
-    tl.store(dv_place, dv.to(dv_ptr.dtype.element_ty), mask=is_key & is_number)
+        largest = tl.full([ROWS], float("-inf"), tl.float32)
+        total = tl.zeros([ROWS], tl.float32)
+        out = tl.zeros([ROWS, WIDTH], tl.float32)
+        last = keys
+        if CAUSAL:
+            last = tl.minimum(keys, first + ROWS)
+        for begin in range(0, last, COLUMNS):
+            columns = begin + tl.arange(0, COLUMNS)
+            is_key = (columns < keys)[:, None] & is_number
+            k = tl.load(k_ptr + columns[:, None] * stride_kt + width[None, :], mask=is_key, other=0.0)
+            v = tl.load(v_ptr + columns[:, None] * stride_vt + width[None, :], mask=is_key, other=0.0)
+            scores = _scores(
+                q, k, mask_ptr, rows, columns, queries, keys, scale, stride_mq, stride_mk, CAUSAL, MASK, PRECISION
+            )
+            above = tl.maximum(largest, tl.max(scores, 1))
+            shift = tl.where(above == float("-inf"), 0.0, above)
+            weights = tl.exp(scores - shift[:, None])
+            kept = tl.exp(largest - shift)
+            total = total * kept + tl.sum(weights, 1)
+            out = out * kept[:, None] + _product(weights.to(v.dtype), v, PRECISION)
+            largest = above
+        divisor = tl.where(total == 0.0, 1.0, total)  # a query that may not attend to anything gets zeros
+        sums = tl.where(total == 0.0, float("inf"), largest + tl.log(divisor))
+        out = out / divisor[:, None]
+        place = out_ptr + rows[:, None] * stride_ot + width[None, :]
+        tl.store(place, out.to(out_ptr.dtype.element_ty), mask=inside)
+        tl.store(sums_ptr + rows, sums, mask=rows < queries)
+
+
+@triton.jit(do_not_specialize=["queries", "keys", "mask_examples"])
+def attention_backward(
+    q_ptr, k_ptr, v_ptr, mask_ptr, out_ptr, sums_ptr, d_ptr, dq_ptr, dk_ptr, dv_ptr,
+    queries, keys, mask_examples, scale,
+    stride_qn, stride_qh, stride_qt, stride_kn, stride_kh, stride_kt, stride_vn, stride_vh, stride_vt,
+    stride_mn, stride_mh, stride_mq, stride_mk, stride_on, stride_oh, stride_ot, stride_dn, stride_dh, stride_dt,
+    stride_dqn, stride_dqh, stride_dqt, stride_dkn, stride_dkh, stride_dkt, stride_dvn, stride_dvh, stride_dvt,
+    SIZE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, WIDTH: tl.constexpr,
+    CAUSAL: tl.constexpr, MASK: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """Gradients of `attention`. Scores are computed again; a tile of keys adds its part to the gradients of queries."""
+    example, head = tl.program_id(0).to(tl.int64), tl.program_id(1)
+    width = tl.arange(0, WIDTH)
+    is_number = (width < SIZE)[None, :]
+    mask_ptr += (example % mask_examples) * stride_mn + head * stride_mh
+    q_ptr += example * stride_qn + head * stride_qh
+    k_ptr += example * stride_kn + head * stride_kh
+    v_ptr += example * stride_vn + head * stride_vh
+    out_ptr += example * stride_on + head * stride_oh
+    sums_ptr += (example * tl.num_programs(1) + head) * queries
+    d_ptr += example * stride_dn + head * stride_dh
+    dq_ptr += example * stride_dqn + head * stride_dqh
+    dk_ptr += example * stride_dkn + head * stride_dkh
+    dv_ptr += example * stride_dvn + head * stride_dvh
+    for begin in range(0, keys, COLUMNS):
+        columns = begin + tl.arange(0, COLUMNS)
+        is_key = (columns < keys)[:, None] & is_number
+        k = tl.load(k_ptr + columns[:, None] * stride_kt + width[None, :], mask=is_key, other=0.0)
+        v = tl.load(v_ptr + columns[:, None] * stride_vt + width[None, :], mask=is_key, other=0.0)
+        dk = tl.zeros([COLUMNS, WIDTH], tl.float32)
+        dv = tl.zeros([COLUMNS, WIDTH], tl.float32)
+        start = 0
+        if CAUSAL:
+            start = (begin // ROWS) * ROWS
+        for first in range(start, queries, ROWS):
+            rows = first + tl.arange(0, ROWS)
+            inside = (rows < queries)[:, None] & is_number
+            q = tl.load(q_ptr + rows[:, None] * stride_qt + width[None, :], mask=inside, other=0.0)
+            d = tl.load(d_ptr + rows[:, None] * stride_dt + width[None, :], mask=inside, other=0.0)
+            out = tl.load(out_ptr + rows[:, None] * stride_ot + width[None, :], mask=inside, other=0.0)
+            sums = tl.load(sums_ptr + rows, mask=rows < queries, other=float("inf"))
+            scores = _scores(
+                q, k, mask_ptr, rows, columns, queries, keys, scale, stride_mq, stride_mk, CAUSAL, MASK, PRECISION
+            )
+            weights = tl.exp(scores - sums[:, None])
+            dv += _product(tl.trans(weights.to(d.dtype)), d, PRECISION)
+            mean = tl.sum(out.to(tl.float32) * d.to(tl.float32), 1)
+            of_weights = _product(d, tl.trans(v), PRECISION)
+            of_scores = (weights * (of_weights - mean[:, None]) * scale).to(q.dtype)
+            dk += _product(tl.trans(of_scores), q, PRECISION)
+            place = dq_ptr + rows[:, None] * stride_dqt + width[None, :]
+            before = tl.load(place, mask=inside & (begin > 0), other=0.0)
+            tl.store(place, before + _product(of_scores, k, PRECISION), mask=inside)
+        dk_place = dk_ptr + columns[:, None] * stride_dkt + width[None, :]
+        dv_place = dv_ptr + columns[:, None] * stride_dvt + width[None, :]
+        tl.store(dk_place, dk.to(dk_ptr.dtype.element_ty), mask=is_key)
+        tl.store(dv_place, dv.to(dv_ptr.dtype.element_ty), mask=is_key)
+        tl.debug_barrier()  # the next tile reads the gradients of queries
 
 
 @triton.jit(do_not_specialize=["count"])
