@@ -65,7 +65,8 @@ def numbers(*shape: int) -> Tensor:
 
 
 @pytest.mark.parametrize(
-    "queries, keys, size, is_causal", [(5, 5, 16, True), (17, 17, 8, True), (70, 70, 12, True), (40, 70, 33, False), (3, 20, 16, True)]
+    "queries, keys, size, is_causal",
+    [(5, 5, 16, True), (17, 17, 8, True), (70, 70, 12, True), (40, 70, 33, False), (3, 20, 16, True)],
 )
 def test_attention(queries: int, keys: int, size: int, is_causal: bool, on_a_cpu: list[str]):
     def of_member(q: Tensor, k: Tensor, v: Tensor) -> Tensor:

@@ -60,7 +60,7 @@ def rounds_products(device: torch.device) -> bool:
     """Returns whether products in single precision round their factors to ten bits now."""
     if device.type != "cuda":
         return False
-    return NEWER[0].fp32_precision == "tf32" if NEWER else torch.backends.cuda.matmul.allow_tf32
+    return bool(NEWER[0].fp32_precision == "tf32" if NEWER else torch.backends.cuda.matmul.allow_tf32)
 
 
 def _newer() -> list[Any]:

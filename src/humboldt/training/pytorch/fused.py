@@ -101,10 +101,10 @@ class _Attention(torch.autograd.Function):
         return made[0].to(q.dtype), *made[1:], None, None, None, None
 
     @staticmethod
-    def vmap(info: Any, dims: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *options: Any) -> Any:
-        q, k, v = _joined(info.batch_size, dims[:3], (q, k, v))
-        if mask is not None and dims[3] is not None:
-            mask = mask.movedim(dims[3], 0)
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        (q, k, v), (mask, *options) = _joined(info.batch_size, in_dims[:3], args[:3]), args[3:]
+        if mask is not None and in_dims[3] is not None:
+            mask = mask.movedim(in_dims[3], 0)
             mask = mask.expand(-1, len(q) // len(mask), *mask.shape[2:]).flatten(0, 1)
         made = _Attention.apply(q, k, v, mask, *options)
         return tuple(x.unflatten(0, (info.batch_size, -1)) for x in made), (0, 0)
@@ -161,7 +161,7 @@ def attention(
     enable_gqa: bool = False,
 ) -> Tensor | None:
     """Replaces `F.scaled_dot_product_attention`, without dropout."""
-    if dropout_p or enable_gqa or not fits(query) or not {query.ndim, key.ndim, value.ndim} == {4}:
+    if dropout_p or enable_gqa or not fits(query) or {query.ndim, key.ndim, value.ndim} != {4}:
         return None
     (examples, heads, queries, size), keys = query.shape, key.shape[2]
     if key.shape != (examples, heads, keys, size) or value.shape != key.shape or min(queries, keys, size) == 0:
@@ -217,9 +217,8 @@ class _LayerNorm(torch.autograd.Function):
         return dx, of_weight, of_bias, None
 
     @staticmethod
-    def vmap(info: Any, dims: Any, x: Tensor, weight: Tensor, bias: Tensor, epsilon: float) -> Any:
-        joined = _joined(info.batch_size, dims[:3], (x, weight, bias))
-        y, statistics = _LayerNorm.apply(*joined, epsilon)
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        y, statistics = _LayerNorm.apply(*_joined(info.batch_size, in_dims[:3], args[:3]), args[3])
         return tuple(out.unflatten(0, (info.batch_size, -1)) for out in (y, statistics)), (0, 0)
 
 
@@ -289,9 +288,10 @@ class _Linear(torch.autograd.Function):
         return dx, dw.sum(1), db.sum(1), None
 
     @staticmethod
-    def vmap(info: Any, dims: Any, x: Tensor, weight: Tensor, bias: Tensor, rounds: bool) -> Any:
-        joined = _joined(info.batch_size, dims[:3], (x, weight, bias))
-        return _Linear.apply(*joined, rounds).unflatten(0, (info.batch_size, -1)), 0
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        return _Linear.apply(*_joined(info.batch_size, in_dims[:3], args[:3]), args[3]).unflatten(
+            0, (info.batch_size, -1)
+        ), 0
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor | None:

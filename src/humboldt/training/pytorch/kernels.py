@@ -5,8 +5,8 @@ kernel of its own for all values of the arguments in capitals. `PRECISION` is th
 factors to ten binary digits, "tf32x3" does three such products and has nearly single precision.
 """
 
-import triton
-import triton.language as tl
+import triton  # pyright: ignore[reportMissingImports]
+import triton.language as tl  # pyright: ignore[reportMissingImports]
 
 
 @triton.jit

@@ -238,7 +238,7 @@ class PlainLayers(TorchFunctionMode):
             self._forms[F.scaled_dot_product_attention] = _attention
             self._forms[F.multi_head_attention_forward] = self._whole_attention
             for func, form in fused.FORMS.items():
-                self._forms[func] = partial(_fused_or_plain, form, self._forms.get(func, func))
+                self._forms[func] = partial(_fused_or_plain, form, self._forms.get(func) or func)
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -249,7 +249,9 @@ class PlainLayers(TorchFunctionMode):
 
     def _whole_attention(self, *args: Any, **named: Any) -> Any:
         """Replaces the functions that `nn.MultiheadAttention` calls, of which a mode sees only the whole."""
-        forms = {func.__name__: self._forms[func] for func in (F.linear, F.scaled_dot_product_attention)}
+        forms: dict[str, Any] = {
+            f.__name__: self._forms.get(f) or f for f in (F.linear, F.scaled_dot_product_attention)
+        }
         with mock.patch.multiple(F, **forms):
             return F.multi_head_attention_forward(*args, **named)
 
@@ -355,7 +357,7 @@ def _embedding(*args: Any, **named: Any) -> Tensor:
     return F.embedding(*args, **named).contiguous()
 
 
-def _fused_or_plain(form: fused.Form, plain: Callable[..., Tensor], *args: Any, **named: Any) -> Tensor:
+def _fused_or_plain(form: fused.Form, plain: Callable[..., Any], *args: Any, **named: Any) -> Tensor:
     """Calls a kernel for all members, or the plain function where it does not fit."""
     made = form(*args, **named)
     return plain(*args, **named) if made is None else made
