@@ -2,7 +2,7 @@
 
     python benchmarks/torch_fused.py [--members 30] [--examples 128]
 
-Needs an A100, H100 or later. Prints one JSON line for the machine, then one for each function and size: errors of
+Needs an H100 or H200. Prints one JSON line for the machine, then one for each function and size: errors of
 outputs and gradients, relative to the norm, with products that round their factors (TF32) and exact ones, beside those
 of the functions as `vmap` has them; whether the same bits came twice, and whether a member that is not a number changed
 another one; then milliseconds forward and backward of a CUDA graph. Processes compile the kernels beside each other.

@@ -4,7 +4,7 @@ Stacked members run these functions of PyTorch by `vmap`, which cuts them into o
 numbers of all members: of layers of width 64 they take much longer than the products. `FORMS` has functions that call
 the kernels of `kernels`, in place of those of `torch.nn.functional`; `PlainLayers` uses them in the steps that it
 replaces. A form returns `None` for what it does not fit: other devices and precisions, large layers, an attention with
-dropout. The kernels need Triton, which comes with PyTorch for NVIDIA cards.
+dropout. The kernels need an H100 or H200, and Triton, which comes with PyTorch for these cards.
 """
 
 import contextlib
@@ -143,7 +143,7 @@ def _tiles(
     (examples, heads, queries, size), keys = parts[0].shape, parts[1].shape[2]
     width = _power(size)
     most = TILE if width <= 32 else 32
-    tile = min(most, max(_power(queries), _power(keys)))
+    tile = min(most, _power(max(queries, keys), 32))
     options: dict[str, Any] = {"SIZE": size, "ROWS": tile, "COLUMNS": tile, "WIDTH": width}
     options |= {"CAUSAL": is_causal, "PRECISION": _precision(rounds), "num_stages": 1, "num_warps": tile // 16}
     options["MASK"] = "none" if mask is None else "bool" if mask.dtype == torch.bool else "float"
@@ -256,12 +256,10 @@ class _Linear(torch.autograd.Function):
         x, weight, bias = (part.contiguous() for part in (x, weight, bias))
         (members, count, inputs), outputs = x.shape, weight.shape[1]
         y = x.new_empty(members, count, outputs)
-        rows, columns, depth = 128, min(64, _power(outputs)), min(64, _power(inputs))
-        grid = -(-outputs // columns), -(-count // rows), members
-        sizes: dict[str, Any] = {"INPUTS": inputs, "OUTPUTS": outputs, "PRECISION": _precision(rounds)}
-        sizes |= {"ROWS": rows, "COLUMNS": columns, "DEPTH": depth, "num_warps": 4}
+        options = {"ROWS": 64, "num_stages": 2, **_blocks(inputs, outputs, rounds)}
+        grid = -(-outputs // options["COLUMNS"]), -(-count // options["ROWS"]), members
         with _device(x):
-            _kernels().linear[grid](x, weight, bias, y, count, **sizes)
+            _kernels().linear[grid](x, weight, bias, y, count, inputs, outputs, **options)
         return y
 
     @staticmethod
@@ -276,15 +274,13 @@ class _Linear(torch.autograd.Function):
         dx = torch.bmm(gradient, weight) if ctx.needs_input_grad[0] else None
         x = x.contiguous()
         (members, count, inputs), outputs = x.shape, weight.shape[1]
-        rows, columns, depth = 32, min(64, _power(outputs)), min(64, _power(inputs))
-        tiles = -(-count // (rows * PARTS))
-        parts = -(-count // (rows * tiles))
+        options = {"ROWS": 32, **_blocks(inputs, outputs, ctx.rounds)}
+        tiles = -(-count // (options["ROWS"] * PARTS))
+        parts = -(-count // (options["ROWS"] * tiles))
         dw, db = x.new_empty(members, parts, outputs, inputs), x.new_empty(members, parts, outputs)
-        grid = -(-outputs // columns) * -(-inputs // depth), parts, members
-        sizes: dict[str, Any] = {"INPUTS": inputs, "OUTPUTS": outputs, "PRECISION": _precision(ctx.rounds)}
-        sizes |= {"ROWS": rows, "COLUMNS": columns, "DEPTH": depth, "num_warps": 4}
+        grid = -(-outputs // options["COLUMNS"]) * -(-inputs // options["DEPTH"]), parts, members
         with _device(x):
-            _kernels().linear_backward[grid](x, gradient, dw, db, count, tiles, **sizes)
+            _kernels().linear_backward[grid](x, gradient, dw, db, count, tiles, inputs, outputs, **options)
         return dx, dw.sum(1), db.sum(1), None
 
     @staticmethod
@@ -292,6 +288,11 @@ class _Linear(torch.autograd.Function):
         return _Linear.apply(*_joined(info.batch_size, in_dims[:3], args[:3]), args[3]).unflatten(
             0, (info.batch_size, -1)
         ), 0
+
+
+def _blocks(inputs: int, outputs: int, rounds: bool) -> dict[str, Any]:
+    columns, depth = (min(64, _power(size)) for size in (outputs, inputs))
+    return {"COLUMNS": columns, "DEPTH": depth, "PRECISION": _precision(rounds), "num_warps": 4}
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor | None:
@@ -308,13 +309,21 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor 
 
 
 def fits(x: Tensor) -> bool:
-    """Returns whether kernels run where a tensor is: on a card of the kinds A100, H100 or later."""
-    return x.is_cuda and has_triton() and _capability(x.device) >= (8, 0)
+    """Returns whether kernels run where a tensor is: on an H100 or H200."""
+    return x.is_cuda and has_triton() and _runs(x.device)
 
 
 @cache
-def _capability(device: torch.device) -> tuple[int, int]:
-    return torch.cuda.get_device_capability(device)
+def _runs(device: torch.device) -> bool:
+    """Returns whether a small kernel can be compiled and started on a card, for which Triton needs a C compiler."""
+    if torch.cuda.get_device_capability(device) != (9, 0):
+        return False
+    x = torch.ones(1, 1, 16, device=device)
+    try:
+        _LayerNorm.forward(x, x[0], x[0], 1e-5)
+    except Exception:
+        return False
+    return True
 
 
 Form = Callable[..., Tensor | None]

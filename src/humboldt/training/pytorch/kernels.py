@@ -214,55 +214,54 @@ def layer_norm_backward(
 
 @triton.jit(do_not_specialize=["count"])
 def linear(
-    x_ptr, weight_ptr, bias_ptr, y_ptr, count,
-    INPUTS: tl.constexpr, OUTPUTS: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, DEPTH: tl.constexpr,
-    PRECISION: tl.constexpr,
+    x_ptr, weight_ptr, bias_ptr, y_ptr, count, inputs, outputs,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr, DEPTH: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """Multiplies `ROWS` of the `count` vectors of one member by `COLUMNS` rows of its weight, and adds its bias."""
     member = tl.program_id(2).to(tl.int64)
     columns = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
     rows = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
-    is_row, is_column = rows < count, columns < OUTPUTS
+    is_row, is_column = rows < count, columns < outputs
+    x_ptr += member * count * inputs
+    weight_ptr += member * outputs * inputs
     y = tl.zeros([ROWS, COLUMNS], tl.float32)
-    for first in tl.static_range(0, INPUTS, DEPTH):
+    for first in range(0, inputs, DEPTH):
         depth = first + tl.arange(0, DEPTH)
-        is_input = (depth < INPUTS)[None, :]
-        x_place = x_ptr + (member * count + rows)[:, None] * INPUTS + depth[None, :]
-        weight_place = weight_ptr + (member * OUTPUTS + columns)[:, None] * INPUTS + depth[None, :]
-        x = tl.load(x_place, mask=is_row[:, None] & is_input, other=0.0)
-        weight = tl.load(weight_place, mask=is_column[:, None] & is_input, other=0.0)
+        is_input = (depth < inputs)[None, :]
+        x = tl.load(x_ptr + rows[:, None] * inputs + depth[None, :], mask=is_row[:, None] & is_input, other=0.0)
+        place = weight_ptr + columns[:, None] * inputs + depth[None, :]
+        weight = tl.load(place, mask=is_column[:, None] & is_input, other=0.0)
         y += _product(x, tl.trans(weight), PRECISION)
-    y += tl.load(bias_ptr + member * OUTPUTS + columns, mask=is_column, other=0.0)[None, :]
-    place = y_ptr + (member * count + rows)[:, None] * OUTPUTS + columns[None, :]
+    y += tl.load(bias_ptr + member * outputs + columns, mask=is_column, other=0.0)[None, :]
+    place = y_ptr + member * count * outputs + rows[:, None] * outputs + columns[None, :]
     tl.store(place, y, mask=is_row[:, None] & is_column[None, :])
 
 
 @triton.jit(do_not_specialize=["count", "tiles"])
 def linear_backward(
-    x_ptr, d_ptr, dw_ptr, db_ptr, count, tiles,
-    INPUTS: tl.constexpr, OUTPUTS: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, DEPTH: tl.constexpr,
-    PRECISION: tl.constexpr,
+    x_ptr, d_ptr, dw_ptr, db_ptr, count, tiles, inputs, outputs,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr, DEPTH: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """Gradients of weight and bias of `linear` from `tiles` x `ROWS` vectors of one member: `COLUMNS` outputs, `DEPTH`
     inputs."""
     member, part = tl.program_id(2).to(tl.int64), tl.program_id(1)
-    blocks: tl.constexpr = (INPUTS + DEPTH - 1) // DEPTH
+    blocks = tl.cdiv(inputs, DEPTH)
     columns = (tl.program_id(0) // blocks) * COLUMNS + tl.arange(0, COLUMNS)
     depth = (tl.program_id(0) % blocks) * DEPTH + tl.arange(0, DEPTH)
-    is_column, is_input = columns < OUTPUTS, depth < INPUTS
+    is_column, is_input = columns < outputs, depth < inputs
+    x_ptr += member * count * inputs
+    d_ptr += member * count * outputs
     dw = tl.zeros([COLUMNS, DEPTH], tl.float32)
     db = tl.zeros([ROWS, COLUMNS], tl.float32)
     for tile in range(0, tiles):
         rows = (part * tiles + tile) * ROWS + tl.arange(0, ROWS)
         is_row = (rows < count)[:, None]
-        x_place = x_ptr + (member * count + rows)[:, None] * INPUTS + depth[None, :]
-        d_place = d_ptr + (member * count + rows)[:, None] * OUTPUTS + columns[None, :]
-        x = tl.load(x_place, mask=is_row & is_input[None, :], other=0.0)
-        d = tl.load(d_place, mask=is_row & is_column[None, :], other=0.0)
+        x = tl.load(x_ptr + rows[:, None] * inputs + depth[None, :], mask=is_row & is_input[None, :], other=0.0)
+        d = tl.load(d_ptr + rows[:, None] * outputs + columns[None, :], mask=is_row & is_column[None, :], other=0.0)
         dw += _product(tl.trans(d), x, PRECISION)
         db += d
     at = member * tl.num_programs(1) + part
-    place = dw_ptr + (at * OUTPUTS + columns)[:, None] * INPUTS + depth[None, :]
+    place = dw_ptr + at * outputs * inputs + columns[:, None] * inputs + depth[None, :]
     tl.store(place, dw, mask=is_column[:, None] & is_input[None, :])
     if tl.program_id(0) % blocks == 0:
-        tl.store(db_ptr + at * OUTPUTS + columns, tl.sum(db, 0), mask=is_column)
+        tl.store(db_ptr + at * outputs + columns, tl.sum(db, 0), mask=is_column)
