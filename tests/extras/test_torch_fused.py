@@ -4,17 +4,22 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
 from torch.nn import functional as F
+from torch_roads import TRANSFORMER, job, plain_steps
 
 os.environ["TRITON_INTERPRET"] = "1"  # read when `kernels` is imported
 pytest.importorskip("triton", reason="the kernels need Triton")
 
+from humboldt.training.engines.torch import _training
 from humboldt.training.pytorch import fused, kernels
 from humboldt.training.pytorch.plain_layers import PlainLayers
+from humboldt.training.pytorch.recording import Direct
+from humboldt.training.pytorch.stacked import Stack
 
 pytestmark = pytest.mark.extras
 
@@ -152,3 +157,19 @@ def test_linear(dims: list[int | None], inputs: int, outputs: int, vectors: int,
     given = [numbers(*(2,) * (dim is not None), *shape) for shape, dim in zip(shapes, dims, strict=True)]
     agree(F.linear, given, dims)
     assert on_a_cpu == ["linear", "linear_backward"]
+
+
+class AsOnCard(Direct):
+    """Does all steps as if they were recorded on a card."""
+
+    is_static = True
+
+
+def test_steps_of_a_transformer(on_a_cpu: list[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delitem(fused.FORMS, F.linear)  # the interpreter is slow
+    training = _training(job(TRANSFORMER, steps=2, members=2))
+    expected, _ = plain_steps(training, np.ones(2))
+    learners = [training.fresh(member) for member in training.members]
+    losses = Stack(training, AsOnCard()).advance(learners, 0, training.batches(0, 2), np.ones(2))
+    np.testing.assert_allclose(losses, expected[..., :2], rtol=1e-4, atol=1e-5)
+    assert set(on_a_cpu) == {"attention", "attention_backward", "layer_norm", "layer_norm_backward"}
