@@ -1,7 +1,9 @@
-"""Kernels of stacked members beside PyTorch's own functions, in Triton's interpreter."""
+"""Kernels of stacked members beside PyTorch's own functions: in Triton's interpreter where it is installed, and as a
+plain form of each kernel, which shows that everything around them is right."""
 
 import os
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -12,26 +14,93 @@ from torch.func import functional_call, vmap
 from torch.nn import functional as F
 from torch_roads import job, plain_steps
 
-os.environ["TRITON_INTERPRET"] = "1"  # read when `kernels` is imported
-pytest.importorskip("triton", reason="the kernels need Triton")
-
 from humboldt.training.engines.torch import _training
-from humboldt.training.pytorch import fused, kernels
+from humboldt.training.pytorch import fused
 from humboldt.training.pytorch.plain_layers import PlainLayers
 from humboldt.training.pytorch.recording import Direct
 from humboldt.training.pytorch.stacked import Stack
 
 pytestmark = pytest.mark.extras
 
+os.environ["TRITON_INTERPRET"] = "1"  # read when kernels are imported
+TRITON = pytest.param("triton", marks=pytest.mark.skipif(find_spec("triton") is None, reason="Triton is not installed"))
 
-@pytest.fixture(autouse=True)
-def on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+
+class PlainKernels:
+    """The kernels as plain operations, with the same arguments."""
+
+    def attention(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor, *more: Any, **options: Any) -> None:
+        out, sums, *sizes = more
+        scores = self._scores(q, k, mask, sizes, options)
+        sums.copy_(torch.where(scores.isneginf().all(-1), torch.inf, scores.logsumexp(-1)))
+        out.copy_((scores - sums[..., None]).exp() @ v)
+
+    def attention_backward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor, *more: Any, **options: Any) -> None:
+        out, sums, d, dq, dk, dv, *sizes = more
+        weights = (self._scores(q, k, mask, sizes, options) - sums[..., None]).exp()
+        of_scores = weights * (d @ v.mT - (out * d).sum(-1, keepdim=True)) * sizes[3]
+        dq.copy_(of_scores @ k)
+        dk.copy_(of_scores.mT @ q)
+        dv.copy_(weights.mT @ d)
+
+    def _scores(self, q: Tensor, k: Tensor, mask: Tensor, sizes: Any, options: dict[str, Any]) -> Tensor:
+        queries, keys, mask_examples, scale = sizes[:4]
+        scores = scale * q @ k.mT
+        if options["CAUSAL"]:
+            scores = scores.masked_fill(torch.ones(queries, keys).triu(1).bool(), -torch.inf)
+        if options["MASK"] != "none":
+            mask = mask.repeat(len(q) // mask_examples, 1, 1, 1)
+            scores = scores.masked_fill(~mask, -torch.inf) if options["MASK"] == "bool" else scores + mask
+        return scores
+
+    def layer_norm(self, x: Tensor, weight: Tensor, bias: Tensor, y: Tensor, *more: Any, **options: Any) -> None:
+        statistics, _, epsilon = more
+        inverse = (x.var(-1, correction=0) + epsilon).rsqrt()
+        statistics.copy_(torch.stack([x.mean(-1), inverse], -1))
+        y.copy_((x - x.mean(-1, keepdim=True)) * inverse[..., None] * weight[:, None] + bias[:, None])
+
+    def layer_norm_backward(self, x: Tensor, weight: Tensor, statistics: Tensor, *more: Any, **options: Any) -> None:
+        d, dx, sums, count, tiles = more
+        mean, inverse = statistics[..., None].unbind(2)
+        normal, scaled = (x - mean) * inverse, d * weight[:, None]
+        along = (scaled * normal).mean(-1, keepdim=True)
+        dx.copy_((scaled - scaled.mean(-1, keepdim=True) - normal * along) * inverse)
+        for part in range(sums.shape[1]):
+            rows = slice(part * tiles * options["ROWS"], min(count, (part + 1) * tiles * options["ROWS"]))
+            sums[:, part] = torch.stack([(d * normal)[:, rows].sum(1), d[:, rows].sum(1)], 1)
+
+    def linear(self, x: Tensor, weight: Tensor, bias: Tensor, y: Tensor, *more: Any, **options: Any) -> None:
+        y.copy_(x @ weight.mT + bias[:, None])
+
+    def linear_backward(self, x: Tensor, d: Tensor, dw: Tensor, db: Tensor, *more: Any, **options: Any) -> None:
+        count, tiles, *_ = more
+        for part in range(dw.shape[1]):
+            rows = slice(part * tiles * options["ROWS"], min(count, (part + 1) * tiles * options["ROWS"]))
+            dw[:, part], db[:, part] = d[:, rows].mT @ x[:, rows], d[:, rows].sum(1)
+
+
+class Launched:
+    """A function that is called as a kernel is: `kernel[grid](...)`."""
+
+    def __init__(self, function: Callable[..., None]) -> None:
+        self.function = function
+
+    def __getitem__(self, grid: tuple[int, ...]) -> Callable[..., None]:
+        return self.function
+
+
+@pytest.fixture(autouse=True, params=["plain", TRITON])
+def on_a_cpu(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[list[str]]:
     """Lets kernels run on a CPU, and returns the names of those that ran."""
     ran: list[str] = []
 
     class Noted:
         def __getattr__(self, name: str) -> Any:
             ran.append(name)
+            if request.param == "plain":
+                return Launched(getattr(PlainKernels(), name))
+            from humboldt.training.pytorch import kernels
+
             return getattr(kernels, name)
 
     monkeypatch.setattr(fused, "fits", lambda x: True)
@@ -108,6 +177,34 @@ def test_masks_of_attention(name: str, on_a_cpu: list[str]):
     else:
         agree(of_member, [numbers(2, 3, 6, 48), mask], [0, dim])
     assert on_a_cpu == ["attention", "attention_backward"]
+
+
+def test_a_mask_that_is_trained_has_a_gradient():
+    def of_member(joined: Tensor, bias: Tensor) -> Tensor:
+        q, k, v = (x.unflatten(2, (2, -1)).transpose(1, 2) for x in joined.chunk(3, 2))
+        return F.scaled_dot_product_attention(q, k, v, bias * bias, scale=0.4)
+
+    agree(of_member, [numbers(2, 3, 6, 48), numbers(2, 2, 6, 6)], [0, 0])
+
+
+def test_functions_that_do_not_fit_are_left_as_they_are(on_a_cpu: list[str]):
+    q, shared, wide = numbers(3, 4, 6, 8), numbers(3, 2, 6, 8), numbers(3, 4, 6, 72)
+    assert fused.attention(q, q, q, dropout_p=0.1) is None
+    assert fused.attention(q, shared, shared, enable_gqa=True) is None
+    assert fused.attention(q, shared, shared) is None
+    assert fused.attention(wide, wide, wide) is None
+    assert fused.attention(q, q, numbers(3, 4, 6, 16)) is None
+    assert fused.attention(q[0], q[0], q[0]) is None
+    assert fused.attention(q, q, q, torch.ones(6, 6, dtype=torch.bool), is_causal=True) is None
+    assert fused.attention(q.double(), q.double(), q.double()) is None
+    weight, bias = numbers(5, 8), numbers(5)
+    assert fused.linear(q, weight) is None
+    assert fused.linear(q, weight, bias) is None  # fewer than 16 inputs
+    assert fused.linear(numbers(3, 300), numbers(300, 300), numbers(300)) is None
+    assert fused.layer_norm(q, (6, 8), numbers(6, 8), numbers(6, 8)) is None
+    assert fused.layer_norm(q, (8,)) is None
+    assert fused.layer_norm(q.bfloat16(), (8,), numbers(8), numbers(8)) is None  # without autocast
+    assert not on_a_cpu
 
 
 class Block(nn.Module):

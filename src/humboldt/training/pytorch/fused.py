@@ -25,6 +25,7 @@ REGISTERS = 168  # of a thread of attention, so that three programs run on a pro
 MOST_NORMALISED = 1_024  # numbers of a vector
 MOST_WEIGHTS = 65_536  # of a linear layer; larger ones wait for products, not for memory
 FEWEST_VECTORS = 2_048  # of one member that a linear layer reads
+PLAIN_ATTENTION = F.scaled_dot_product_attention  # `F` has another one while `nn.MultiheadAttention` is called
 PARTS = 16  # of the vectors of a member, whose sums are added afterwards
 
 
@@ -105,7 +106,10 @@ class _Attention(torch.autograd.Function):
         (q, k, v), (mask, *options) = _joined(info.batch_size, in_dims[:3], args[:3]), args[3:]
         if mask is not None and in_dims[3] is not None:
             mask = mask.movedim(in_dims[3], 0)
-            mask = mask.expand(-1, len(q) // len(mask), *mask.shape[2:]).flatten(0, 1)
+            mask = mask.expand(-1, len(q) // info.batch_size, *mask.shape[2:]).flatten(0, 1)
+            if mask.requires_grad:  # only the plain operation has its gradient
+                out = PLAIN_ATTENTION(q, k, v, mask, is_causal=options[0], scale=options[1])
+                return tuple(x.unflatten(0, (info.batch_size, -1)) for x in (out, out.detach()[..., 0])), (0, 0)
         made = _Attention.apply(q, k, v, mask, *options)
         return tuple(x.unflatten(0, (info.batch_size, -1)) for x in made), (0, 0)
 
@@ -169,7 +173,7 @@ def attention(
     if size > MOST_OF_HEAD:
         return None
     if attn_mask is not None:
-        if is_causal or attn_mask.requires_grad or not (attn_mask.dtype == torch.bool or attn_mask.is_floating_point()):
+        if is_causal or not (attn_mask.dtype == torch.bool or attn_mask.is_floating_point()):
             return None
         attn_mask = attn_mask[(None,) * (4 - attn_mask.ndim)]
     parts, kind = [query, key, value], query.device.type

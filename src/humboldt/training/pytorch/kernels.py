@@ -143,9 +143,9 @@ def attention_backward(
             )
             weights = tl.exp(scores - sums[:, None])
             dv += _product(tl.trans(weights.to(d.dtype)), d, PRECISION)
-            mean = tl.sum(out.to(tl.float32) * d.to(tl.float32), 1)
+            mean = tl.sum(out.to(tl.float32) * d.to(tl.float32), 1, keep_dims=True)
             of_weights = _product(d, tl.trans(v), PRECISION)
-            of_scores = (weights * (of_weights - mean[:, None]) * scale).to(q.dtype)
+            of_scores = (weights * (of_weights - mean) * scale).to(q.dtype)
             dk += _product(tl.trans(of_scores), q, PRECISION)
             place = dq_ptr + rows[:, None] * stride_dqt + width[None, :]
             before = tl.load(place, mask=inside & (begin > 0), other=0.0)

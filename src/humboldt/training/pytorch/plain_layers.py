@@ -379,7 +379,7 @@ def _attention(
     sizes = {x.shape[-1] for x in (query, key, value)}
     if not is_plain or query.device.type != "cuda" or len(sizes) > 1 or query.shape[-1] % 8:
         more: dict[str, Any] = {"scale": scale, "enable_gqa": enable_gqa}
-        return _SCALED_DOT_PRODUCT_ATTENTION(query, key, value, attn_mask, dropout_p, is_causal, **more)
+        return fused.PLAIN_ATTENTION(query, key, value, attn_mask, dropout_p, is_causal, **more)
     parts = _in_precision([query, key, value])
     return torch.ops.aten._scaled_dot_product_efficient_attention(
         *parts, None, True, dropout_p=0.0, is_causal=is_causal, scale=scale
@@ -402,7 +402,6 @@ def _cell(cell: Cell, x: Tensor, state: Any, w_ih: Tensor, w_hh: Tensor, *biases
 
 
 _VF: Any = torch._VF
-_SCALED_DOT_PRODUCT_ATTENTION = F.scaled_dot_product_attention  # `F` has another one in `_whole_attention`
 _LAYERS: dict[Any, Cell] = {
     _VF.lstm: lstm_cell,
     _VF.gru: gru_cell,
