@@ -1,6 +1,7 @@
 """How fast are the members of a PyTorch module trained, by every road, beside a bare loop of one member?
 
     python benchmarks/torch_members.py --device cuda                      # 30 members of five modules, on a GPU
+    python benchmarks/torch_members.py --device cuda --module transformer --profile
     python benchmarks/torch_members.py --smoke                            # every road once at a tiny size, on a GPU
     taskset -c 14,15 python benchmarks/torch_members.py --two-members     # two members on two idle cores
     python benchmarks/torch_members.py --hidden-size 8 --batch-size 8 --length 10 --members 4 --steps 40
@@ -9,6 +10,8 @@ Prints one JSON line for the machine, then one for each row as it comes: a bare 
 writes it, or all members by one road. Both have everything that is done for a step, with the data and the optimiser;
 ours also have curves, checks for divergence and progress. Trials, recording and the last checkpoint are not timed. A
 row that fails has the error, and one that does not begin within `--seconds` is left out with a line that says so.
+`--plain linear` leaves a function as `vmap` has it, in place of the kernel for all members; `--profile` adds the
+kernels that took most of the time of some steps, in microseconds of a step.
 """
 
 import argparse
@@ -38,7 +41,7 @@ from humboldt.suites import resolving
 from humboldt.training.base import Job, Road
 from humboldt.training.engines.torch import _training
 from humboldt.training.loop import Loop
-from humboldt.training.pytorch import roads
+from humboldt.training.pytorch import fused, roads
 from humboldt.training.pytorch.arithmetic import own_products
 from humboldt.training.pytorch.train import Members, ModuleStepper, Together, Training
 from humboldt.training.spans import SPAN_STEPS, Call
@@ -61,6 +64,8 @@ MEASURED = [  # on a GPU, the most important ones first
     ("gated_recurrence", "float32", ("stacked",)),
     ("encoder_decoder", "float32", ("stacked",)),
 ]
+FORMS = {func.__name__: func for func in fused.FORMS}
+PROFILED_STEPS, PROFILED_KERNELS = 40, 18
 BARE_WARM_UP = 10  # steps of the bare loop before those that are timed
 
 
@@ -189,7 +194,27 @@ def ours(stepper: Members, job: Job) -> float:
     return (last - first) * len(job.members) / (end - begin)
 
 
-def of_road(job: Job) -> dict[str, Any]:
+def profiled(stepper: Members, job: Job) -> dict[str, Any]:
+    """Returns the kernels that took most of the time, in microseconds of a step, and how often each ran."""
+    steps = min(PROFILED_STEPS, job.recipe.steps)
+    call, data, rates = Call(0, 0, 0, steps, steps), stepper.data(0, steps), np.ones(len(job.members))
+    activity = torch.profiler.ProfilerActivity
+    is_gpu = stepper.training.caller.device.type == "cuda"
+    with torch.profiler.profile(activities=[activity.CUDA if is_gpu else activity.CPU]) as profile:
+        begin = time.perf_counter()
+        stepper.advance(call, data, rates)
+        whole = time.perf_counter() - begin
+    found: Any = profile.key_averages()
+    times = [(event.self_device_time_total if is_gpu else event.self_cpu_time_total, event) for event in found]
+    shown = [
+        [round(took / steps, 1), round(event.count / steps, 2), event.key[:110]]
+        for took, event in sorted(times, key=lambda pair: -pair[0])[:PROFILED_KERNELS]
+    ]
+    busy = round(sum(took for took, _ in times) / steps)
+    return {"microseconds": round(1e6 * whole / steps), "of_kernels": busy, "kernels": shown}
+
+
+def of_road(job: Job, *, with_profile: bool = False) -> dict[str, Any]:
     """Measures one road of one module."""
     row = tried(job) if job.road in roads.WORDS else {}
     stepper = stepper_of(job)
@@ -201,6 +226,8 @@ def of_road(job: Job) -> dict[str, Any]:
         assert isinstance(stepper.sink, Watch)
         if stepper.sink.sentences:
             row["told"] = stepper.sink.sentences
+        if with_profile:
+            row["profile"] = profiled(stepper, job)
     finally:
         stepper.close()
     if stepper.training.caller.device.type == "cuda":
@@ -240,7 +267,7 @@ def rows(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], Callable
         for road in taken:
 
             def of_one(job: Job = job, road: Road = road, measured: list[float] = measured) -> dict[str, Any]:
-                row = of_road(replace(job, road=road))
+                row = of_road(replace(job, road=road), with_profile=options.profile)
                 return {**row, "times_bare": round(row["model_steps_per_second"] / max(measured), 2)}
 
             yield {**about, "part": road, "members": options.members}, of_one
@@ -292,6 +319,8 @@ def main() -> None:
     parser.add_argument("--module", action="append", choices=list(PLACES))
     parser.add_argument("--precision", action="append", choices=["float32", "bfloat16"])
     parser.add_argument("--road", action="append", choices=["in_turn", "threads", "processes", "stacked", "graphs"])
+    parser.add_argument("--plain", action="append", choices=list(FORMS), default=[], help="a function without a kernel")
+    parser.add_argument("--profile", action="store_true", help="the kernels that took most of the time, on a GPU")
     parser.add_argument("--members", type=int)
     parser.add_argument("--rounds", type=int, default=5, help="of --two-members")
     parser.add_argument("--steps", type=int, default=200, help="of a road; those after the first 100 are timed")
@@ -306,6 +335,8 @@ def main() -> None:
     members, hidden, batch, length = (2, 128, 32, 20) if options.two_members else (30, 256, 128, 40)
     options.members, options.hidden_size = options.members or members, options.hidden_size or hidden
     options.batch_size, options.length = options.batch_size or batch, options.length or length
+    for name in options.plain:
+        del fused.FORMS[FORMS[name]]
     torch.set_num_threads(1)
     is_gpu = torch.cuda.is_available()
     gpu = {"gpu": torch.cuda.get_device_name(), "cuda": torch.version.cuda} if is_gpu else {}

@@ -56,6 +56,13 @@ def own_products(device: torch.device, *, exact: bool) -> Iterator[None]:
                 switch.fp32_precision = value
 
 
+def rounds_products(device: torch.device) -> bool:
+    """Returns whether products in single precision round their factors to ten bits now."""
+    if device.type != "cuda":
+        return False
+    return bool(NEWER[0].fp32_precision == "tf32" if NEWER else torch.backends.cuda.matmul.allow_tf32)
+
+
 def _newer() -> list[Any]:
     """Returns the switches of products, convolutions and recurrent layers on a GPU, and that of products on a CPU,
     which an older switch changes as well."""

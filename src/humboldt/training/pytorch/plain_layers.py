@@ -9,11 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
+from unittest import mock
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
+
+from humboldt.training.pytorch import fused
 
 State = tuple[Tensor, ...]
 """Of a recurrent layer: `h`, and `c` of an LSTM."""
@@ -233,6 +236,9 @@ class PlainLayers(TorchFunctionMode):
             self._forms[torch.Tensor.__getitem__] = self._item
             self._forms[torch.Tensor.__setitem__] = self._set_item
             self._forms[F.scaled_dot_product_attention] = _attention
+            self._forms[F.multi_head_attention_forward] = self._whole_attention
+            for func, form in fused.FORMS.items():
+                self._forms[func] = partial(_fused_or_plain, form, self._forms.get(func) or func)
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -240,6 +246,14 @@ class PlainLayers(TorchFunctionMode):
         del types
         form: Any = self._forms.get(func, func)
         return form(*args, **(kwargs or {}))
+
+    def _whole_attention(self, *args: Any, **named: Any) -> Any:
+        """Replaces the functions that `nn.MultiheadAttention` calls, of which a mode sees only the whole."""
+        forms: dict[str, Any] = {
+            f.__name__: self._forms.get(f) or f for f in (F.linear, F.scaled_dot_product_attention)
+        }
+        with mock.patch.multiple(F, **forms):
+            return F.multi_head_attention_forward(*args, **named)
 
     def _recurrent(self, cell: Cell, x: Tensor, *more: Any) -> tuple[Tensor, ...]:
         is_packed = not isinstance(more[2], bool)
@@ -343,6 +357,12 @@ def _embedding(*args: Any, **named: Any) -> Tensor:
     return F.embedding(*args, **named).contiguous()
 
 
+def _fused_or_plain(form: fused.Form, plain: Callable[..., Any], *args: Any, **named: Any) -> Tensor:
+    """Calls a kernel for all members, or the plain function where it does not fit."""
+    made = form(*args, **named)
+    return plain(*args, **named) if made is None else made
+
+
 def _attention(
     query: Tensor,
     key: Tensor,
@@ -359,7 +379,7 @@ def _attention(
     sizes = {x.shape[-1] for x in (query, key, value)}
     if not is_plain or query.device.type != "cuda" or len(sizes) > 1 or query.shape[-1] % 8:
         more: dict[str, Any] = {"scale": scale, "enable_gqa": enable_gqa}
-        return F.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, **more)
+        return fused.PLAIN_ATTENTION(query, key, value, attn_mask, dropout_p, is_causal, **more)
     parts = _in_precision([query, key, value])
     return torch.ops.aten._scaled_dot_product_efficient_attention(
         *parts, None, True, dropout_p=0.0, is_causal=is_causal, scale=scale
