@@ -31,7 +31,7 @@ def profiled(road: Road) -> Counter[str]:
             with gzip.open(path) as file:
                 events = json.load(file)["traceEvents"]
             about = [each for each in events if each.get("ph") == "M"]
-            names = {(each["name"], each["pid"], each.get("tid")): each["args"]["name"] for each in about}
+            names = {(each["name"], each["pid"], each.get("tid")): each["args"].get("name", "") for each in about}
             for each in events:
                 place = each.get("pid"), each.get("tid")
                 on_gpu = "GPU" in names.get(("process_name", place[0], None), "")
