@@ -165,7 +165,7 @@ def checked(case: Case) -> dict[str, Any]:
 
 def milliseconds(case: Case, members: int, examples: int, forms: dict[Any, Any]) -> float:
     """Returns the time of a CUDA graph of a function with its gradients: the median of five rounds."""
-    inputs = given(case, members, examples)
+    inputs = [x.float() for x in given(case, members, examples)]
     side = torch.cuda.Stream()
     with own_products(DEVICE, exact=False):
         with torch.cuda.stream(side):

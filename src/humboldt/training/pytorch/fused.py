@@ -149,7 +149,8 @@ def _tiles(
     most = TILE if width <= 32 else 32
     tile = min(most, _power(max(queries, keys), 32))
     options: dict[str, Any] = {"SIZE": size, "ROWS": tile, "COLUMNS": tile, "WIDTH": width}
-    options |= {"CAUSAL": is_causal, "PRECISION": _precision(rounds), "num_stages": 1, "num_warps": tile // 16}
+    options |= {"CAUSAL": is_causal, "PRECISION": _precision(rounds), "num_stages": 1}
+    options["num_warps"] = 4 if width > 32 else tile // 16
     options["MASK"] = "none" if mask is None else "bool" if mask.dtype == torch.bool else "float"
     return (examples, heads), options if width > 32 else {**options, "maxnreg": REGISTERS}
 
