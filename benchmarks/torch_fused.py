@@ -13,9 +13,9 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from multiprocessing import get_context
@@ -188,9 +188,14 @@ def milliseconds(case: Case, members: int, examples: int, forms: dict[Any, Any])
     return statistics.median(rounds)
 
 
+def tiled(options: Mapping[str, Any]) -> AbstractContextManager[Any]:
+    """Sets sizes of `fused` inside the context; without options, nothing."""
+    return mock.patch.multiple(fused, **options) if options else nullcontext()
+
+
 def compile_one(case: Case, examples: int, options: dict[str, Any]) -> None:
     """Compiles the kernels of a measurement, which later processes read from Triton's cache."""
-    with mock.patch.multiple(fused, **options), own_products(DEVICE, exact=False):
+    with tiled(options), own_products(DEVICE, exact=False):
         results(case, given(case, 2, examples), fused.FORMS)
 
 
@@ -237,7 +242,7 @@ def main() -> None:
     for case, ways in variants.items():
         times = {"as vmap has it": attempt(lambda c=case: milliseconds(c, options.members, options.examples, {}))}
         for name, own in ways.items():
-            with mock.patch.multiple(fused, **own):
+            with tiled(own):
                 times[name] = attempt(lambda c=case: milliseconds(c, options.members, options.examples, fused.FORMS))
         said({**asdict(case), "milliseconds": {n: t if isinstance(t, str) else round(t, 4) for n, t in times.items()}})
         torch.cuda.empty_cache()

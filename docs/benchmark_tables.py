@@ -16,9 +16,9 @@ TIMES = ("forward", "forward, products", "both", "both, products")
 TF32_ROWS = (
     ("lstm", "float32", "`nn.LSTM`, 256 units"),
     ("gru", "float32", "`nn.GRU`, 256 units"),
-    ("transformer", "float32", "Transformer of 5 layers, width 64"),
     ("gated_recurrence", "float32", "gated linear recurrence as a loop over time, 256 units"),
 )
+KERNEL_ROWS = (("transformer", "float32", "Transformer of 5 layers, width 64"),)
 OTHER_ROWS = (
     ("lstm", "bfloat16", "`nn.LSTM`, 256 units, bfloat16"),
     ("encoder_decoder", "float32", "encoder-decoder of this page, on `pcfg_set` quick"),
@@ -153,7 +153,8 @@ def attention() -> str:
 def torch_members() -> str:
     """Returns how fast the members of PyTorch modules are trained, beside a bare loop of one."""
     rows = []
-    for name, of_file in (("torch_members-h200-tf32", TF32_ROWS), ("torch_members-h200", OTHER_ROWS)):
+    files = {"-transformer": KERNEL_ROWS, "-tf32": TF32_ROWS, "": OTHER_ROWS}
+    for name, of_file in ((f"torch_members-h200{end}", rows_of_file) for end, rows_of_file in files.items()):
         measured = [one for one in records(name) if "part" in one]
         for module, precision, title in of_file:
             rates = {
