@@ -8,11 +8,19 @@ training or a few, with the GPU memory that it needs, in GiB, before it. A sitti
     python reproductions/lanes.py OUT 540 --file reproductions/jobs/1_chomsky_table_2.txt --lanes 7 --back BACK
 
 and the same again until it exits with 0: commands that have succeeded are listed in BACK/done.txt and are not run
-again, the others resume in OUT. Numbers of steps, seeds and test strings are smaller than in the papers where that is
-written in the command; `humboldt show` then lists the departures. `reproductions/sitting.sh` runs several lists at
-once, and `reproductions/integrate.py` adds what they made to the records.
+again, the others resume in OUT. The lists have what is on record, too;
+
+    python reproductions/jobs.py NAME_OR_FILE ...
+
+prints the commands of lists that would add something to the records and references. Numbers of steps, seeds and test
+strings are smaller than in the papers where that is written in the command; `humboldt show` then lists the departures.
+`reproductions/sitting.sh` runs several lists at once, without what is on record, and `reproductions/integrate.py` adds
+what they made to the records.
 """
 
+import shlex
+import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -20,7 +28,7 @@ from pathlib import Path
 from humboldt.languages import tasks
 from humboldt.running.bench import misfit
 from humboldt.running.budgets import size_for
-from humboldt.suites import catalogue, suites
+from humboldt.suites import benched, catalogue, plans, suites
 from humboldt.suites.answers import SELECTION_SEEDS
 from humboldt.suites.bench import BUDGETS, PREFIX
 from humboldt.suites.bias.protocol import FIRST_SIZES, LEARNERS
@@ -28,7 +36,10 @@ from humboldt.suites.bias.protocol import TASKS as BIAS_TASKS
 from humboldt.suites.bliss.protocol import CONTENDERS
 from humboldt.suites.bliss.protocol import TASKS as BLISS_TASKS
 from humboldt.suites.chomsky.protocol import TASKS as CHOMSKY_TASKS
+from humboldt.suites.experiments import Experiment
 from humboldt.suites.pcfg_set.protocol import TASKS as PCFG_SET_TASKS
+from humboldt.suites.plans import Request
+from humboldt.suites.reading import stored
 
 FOLDER = Path(__file__).parent / "jobs"
 RUN = "${PYTHON:-python3} -m humboldt run"
@@ -256,7 +267,51 @@ def text_of(name: str) -> str:
     return "".join(f"{each}\n" for each in (f"# {make.__doc__ or ''}".split("\n")[0], *make()))
 
 
-if __name__ == "__main__":
+def planned(command: str) -> list[Experiment]:
+    """Returns the experiments of a command of a list."""
+    words = shlex.split(command.partition(RUN)[2])
+    named, models, settings, preset, seeds = [], [], {}, "", None
+    for option, value in zip(words[1::2], words[2::2], strict=False):
+        if option == "--no-estimate":
+            break
+        named += [value] if option == "--task" else []
+        models += [value] if option == "--model" else []
+        settings |= dict([value.split("=", 1)]) if option == "--set" else {}
+        preset = value if option == "--preset" else preset
+        seeds = int(value) if option == "--seeds" else seeds
+    return plans.plan(suites.get(words[0]), Request(tuple(named), tuple(models), preset, seeds, settings))
+
+
+@cache
+def recorded() -> Counter[str]:
+    """Returns the number of members on record of each evaluation of a training, by its key."""
+    counts = Counter[str]()
+    for scores in (*stored(FOLDER.parent), *benched.reference_scores()):
+        counts[scores.evaluation.key_for(scores.training)] += len(scores.results)
+    return counts
+
+
+def is_open(command: str) -> bool:
+    """Returns whether members of a command's experiments are not on record; of any other command, true."""
+    return RUN not in command or any(
+        recorded()[evaluation.key_for(experiment.training)] < len(experiment.members)
+        for experiment in planned(command)
+        for evaluation in experiment.evaluations
+    )
+
+
+def main(lists: Iterable[str]) -> None:
+    """Writes all lists or, given lists, prints what is open of them."""
+    for name in lists:
+        path = FOLDER / f"{name}.txt"
+        lines = (path if path.exists() else Path(name)).read_text(encoding="utf-8").splitlines()
+        print(*(each for each in lines if not each.startswith("#") and is_open(each)), sep="\n")
+    if lists:
+        return
     FOLDER.mkdir(exist_ok=True)
     for name in LISTS:
         (FOLDER / f"{name}.txt").write_text(text_of(name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

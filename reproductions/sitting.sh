@@ -10,6 +10,8 @@
 # $FOLDER. After SECONDS a call writes what there is into $BACK, at most four files, and returns; with `stop` it
 # tells the lanes to save and end first, a minute before. Nothing is killed.
 #
+# What is on record is left out of the lists.
+#
 # Variables: FOLDER (/tmp/sitting), TOTAL (seconds after which lanes end by themselves, 1500), PAPERS (lists for the GPU),
 # PAPER_LANES (6), PAPER_MEMORY (100 GiB), PAPER_SHARE (percent of the GPU's multiprocessors for each of them), PAPER_ALSO
 # (more options for these commands), REFERENCES (their list), SKIP (lines of it that are left out, a pattern),
@@ -32,9 +34,9 @@ if [ ! -e "$folder/code" ]; then # later calls may bring other code: a sitting h
 fi
 export PYTHONPATH=$folder/code/src
 
-# path LIST: a file, or the name of one in reproductions/jobs
-path() {
-    if [ -e "$1" ]; then echo "$1"; else echo "$folder/code/reproductions/jobs/$1.txt"; fi
+# open_jobs LIST: the commands that are not on record, of a file or of a list in reproductions/jobs
+open_jobs() {
+    "$PYTHON" "$folder/code/reproductions/jobs.py" "$1"
 }
 
 # group NAME OPTION...: lanes in a session of their own, unless they run already
@@ -53,10 +55,10 @@ if [ "${2:-}" != stop ] || [ ! -e "$folder/papers.pid" ]; then
     rm -f "$folder/papers.txt"
     for list in ${PAPERS:-1_chomsky_table_2 6_syntax_tables_2_and_3 4_bias_agreement 9_standard_references \
         10_tracking_table_3}; do
-        cat "$(path "$list")" >>"$folder/papers.txt"
+        open_jobs "$list" >>"$folder/papers.txt"
     done
     references=$folder/references.txt
-    grep -v -E "${SKIP:-^$}" "$(path "${REFERENCES:-0_quick_references}")" >"$references"
+    open_jobs "${REFERENCES:-0_quick_references}" | grep -v -E "${SKIP:-^$}" >"$references"
     if [ "${PAPER_LANES:-6}" -gt 0 ]; then
         group papers "$folder/papers-results" "$total" --file "$folder/papers.txt" --every 0 \
             --lanes "${PAPER_LANES:-6}" --memory "${PAPER_MEMORY:-100}" ${PAPER_SHARE:+--gpu-share "$PAPER_SHARE"} \

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 import shutil
 import signal
 import subprocess
@@ -15,8 +14,7 @@ from pages import ROOT, script
 
 from humboldt import published
 from humboldt.running.bench import plan_bench
-from humboldt.suites import plans, suites
-from humboldt.suites.experiments import Experiment, Request
+from humboldt.suites.experiments import Experiment
 
 LANES = script("reproductions/lanes.py")
 SLOW_TO_STOP = """
@@ -187,21 +185,6 @@ def test_lists_of_jobs_are_up_to_date(name: str):
     assert text == JOBS.text_of(name), "run `python reproductions/jobs.py`"
 
 
-def planned(command: str) -> list[Experiment]:
-    """Plans a command of a list."""
-    words = shlex.split(command.removeprefix(JOBS.RUN))
-    tasks, models, settings, preset, seeds = [], [], {}, "", None
-    for option, value in zip(words[1::2], words[2::2], strict=False):
-        if option == "--no-estimate":
-            break
-        tasks += [value] if option == "--task" else []
-        models += [value] if option == "--model" else []
-        settings |= dict([value.split("=", 1)]) if option == "--set" else {}
-        preset = value if option == "--preset" else preset
-        seeds = int(value) if option == "--seeds" else seeds
-    return plans.plan(suites.get(words[0]), Request(tuple(tasks), tuple(models), preset, seeds, settings))
-
-
 @pytest.mark.parametrize("name", JOBS.LISTS)
 def test_lists_of_jobs_can_be_planned(name: str):
     text = (ROOT / f"reproductions/jobs/{name}.txt").read_text(encoding="utf-8")
@@ -209,7 +192,18 @@ def test_lists_of_jobs_can_be_planned(name: str):
     assert commands and all(0 < command.memory <= 140 for command in commands)
     assert len({command.text for command in commands}) == len(commands)
     for command in commands[:: max(1, len(commands) // 12)]:  # others have the same options
-        assert planned(command.text)
+        assert JOBS.planned(command.text)
+
+
+def test_what_is_on_record_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (on_record,) = [
+        each for each in JOBS.text_of("1_chomsky_table_2").splitlines() if "parity_check --model tape_rnn" in each
+    ]
+    more_seeds = on_record.replace(" --no-estimate", " --seeds 20 --no-estimate")
+    listed = tmp_path / "list.txt"
+    listed.write_text("\n".join(("# Remark", on_record, more_seeds, "2:true")))
+    JOBS.main([str(listed)])
+    assert capsys.readouterr().out.splitlines() == [more_seeds, "2:true"]
 
 
 @pytest.mark.parametrize(("preset", "name"), [("quick", OF_REFERENCES[0]), ("standard", OF_REFERENCES[1])])
@@ -217,7 +211,7 @@ def test_the_lists_of_references_have_what_a_bench_trains(preset: str, name: str
     family = "transformer"
     text = (ROOT / f"reproductions/jobs/{name}.txt").read_text(encoding="utf-8")
     commands = [each.text for each in LANES.read_commands(text.splitlines(), 1.0)]
-    listed = [one for each in commands if f" --model family/{family} " in each for one in planned(each)]
+    listed = [one for each in commands if f" --model family/{family} " in each for one in JOBS.planned(each)]
     trained = [one for study in plan_bench(family, preset=preset, seeds=5).studies for one in study.experiments]
 
     def named(experiments: list[Experiment]) -> set[tuple[str, int]]:
