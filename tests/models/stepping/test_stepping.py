@@ -95,6 +95,14 @@ def test_a_causal_network_without_steps_reads_whole_strings():
     assert isinstance(make_stepper(Causal(model), STEPS, 2050)[0], FromStrings)
 
 
+def test_a_network_whose_steps_read_all_earlier_ones_reads_whole_strings():
+    model = lively("family/transformer", width=8, heads=2, layers=2)
+    strings = np.random.default_rng(1).integers(0, SYMBOLS, (ROWS, STEPS))
+    stepper, rows = make_stepper(model, STEPS, 2050)
+    assert isinstance(stepper, FromStrings) and rows >= ROWS
+    np.testing.assert_allclose(stepper.read(strings, 0), read(JaxStepper(model, STEPS - 1), strings), atol=2e-5)
+
+
 def test_reading_whole_strings_gives_the_scores_of_reading_symbols():
     language: Any = tasks.get("bliss/an_bn")()
     model = lively("lstm", hidden_size=5)

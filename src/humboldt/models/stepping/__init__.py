@@ -3,7 +3,8 @@
 A test set has up to 5 * 10^7 distinct prefixes, and the number of rows changes at almost every step, so that a program
 compiled for each shape would be compiled very often. The networks of the paper are therefore implemented once more, in
 NumPy and Numba, and a test compares them with the originals. Any other network is run by JAX: one token at a time if it
-has `start` and `step`, otherwise whole strings, whose logits at every step answer for all prefixes.
+has `start` and `step` and is not slower so (`prefers_steps`), otherwise whole strings, whose logits at every step answer
+for all prefixes.
 """
 
 from typing import Any
@@ -42,7 +43,7 @@ def make_stepper(network: Any, longest: int, most_cells: int) -> tuple[Any, int]
         if isinstance(cell, MarnnCell) and can_step(cell) and network.embedding is None:
             stepper = MarnnStepper(cell, network.readout, longest, most_cells)
             return stepper, max(16, MEMORY_BYTES // (8 * stepper.width))
-    if isinstance(network, AbstractStepwise):
+    if isinstance(network, AbstractStepwise) and network.prefers_steps:
         rows = _rows(network, longest)
         return Padded(JaxStepper(network, longest), smallest=min(64, rows)), rows
     # Of all rows the probabilities are kept, the others of what is read are not.
