@@ -30,7 +30,7 @@ def profiled(road: Road) -> Counter[str]:
         for path in glob.glob(f"{folder}/**/*.trace.json.gz", recursive=True):
             with gzip.open(path) as file:
                 events = json.load(file)["traceEvents"]
-            about = [each for each in events if each.get("ph") == "M"]
+            about = [each for each in events if each.get("ph") == "M" and "name" in each.get("args", {})]
             names = {(each["name"], each["pid"], each.get("tid")): each["args"]["name"] for each in about}
             for each in events:
                 place = each.get("pid"), each.get("tid")
