@@ -28,6 +28,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 from humboldt.models.loop.fused import kernels, tape
+from humboldt.models.loop.fused.recorded import product
 
 KINDS = ("rnn", "tanh_rnn", "lstm", "gru", "stack_rnn", "tape_rnn")
 CHECKED = 3  # members that are also computed in double precision
@@ -224,9 +225,6 @@ def by_kernel(kind: str, p: dict[str, Any], symbols: Any, target: Any) -> tuple[
     weights = {k: v for k, v in p.items() if k != "table"}
     outputs, notes, residuals = forward(kind, weights, p["table"], symbols)
     found = backward(kind, weights, residuals, outputs, target)
-
-    def product(note: Any, d: Any) -> Any:
-        return jnp.einsum("mbti,mbto->mio", note, d, preferred_element_type=jnp.float32)
 
     by_scale = 1 / found.scale[:, 0, None, None]
     num_symbols = p["table"].shape[1]
