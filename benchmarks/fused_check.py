@@ -246,7 +246,8 @@ def by_kernel(kind: str, p: dict[str, Any], symbols: Any, target: Any) -> tuple[
         if k not in ("readout", "last"):
             gradients[f"{k}_bias"] = d.sum((1, 2), dtype=jnp.float32)
     if "last" in gradients:
-        gradients["readout"] += gradients.pop("last")
+        parts = gradients["readout"] + gradients.pop("last")
+        gradients["readout"] = parts.reshape(*parts.shape[:2], -1, p["readout"].shape[2]).sum(2)
     return outputs, gradients
 
 

@@ -210,6 +210,16 @@ def test_no_program_lets_xla_join_gradients_of_weights(kernel_scans: Scans, monk
         assert all(factor.split("#")[0] in barriers for factor in factors) == (columns != "1")
 
 
+def test_gradients_of_logits_keep_more_bits_than_bfloat16_has():
+    d_logits = jnp.asarray(np.random.default_rng(0).standard_normal((2, 3, 5, 4)), jnp.float32)
+    taps = kernels.readout_taps(d_logits, jnp.array([1.0, 2.0]), jnp.dtype("bfloat16"))
+    later, last = (np.asarray(taps[name], np.float32).reshape(2, 3, -1, 2, 4).sum(3) for name in ("readout", "last"))
+    expected = d_logits * jnp.array([1.0, 2.0])[:, None, None, None]
+    np.testing.assert_allclose(later[:, :, 1:], expected[:, :, :-1], rtol=2**-16)
+    np.testing.assert_allclose(last, expected[:, :, -1:], rtol=2**-16)
+    assert (later[:, :, 0] == 0).all()
+
+
 def test_any_order_of_axes_leads_to_one_call(kernel_scans: Scans):
     """Examples of members, members of examples, and two cells inside an example, as in a network that reads twice."""
     self_test._faults.update(faultless("rnn", (2, 8)))

@@ -15,7 +15,7 @@ from humboldt.models.cells.lstm import LSTMCell
 from humboldt.models.cells.rnn import Activation, RNNCell
 from humboldt.models.cells.with_memory import MemoryCell
 from humboldt.models.layers.linear import Linear
-from humboldt.models.loop.fused.kernels import GATED, gated_table, reads_out
+from humboldt.models.loop.fused.kernels import GATED, gated_table, logit_parts, reads_out
 from humboldt.models.loop.fused.recorded import recorded
 from humboldt.models.loop.fused.tape import TapeKernel, is_known, start_of, taps_of, weights_of
 from humboldt.models.memories.stack import Stack
@@ -166,7 +166,7 @@ class Parts(NamedTuple):
         biased = {"stack_rnn": ("value", "action"), "tape_rnn": ("action",)}.get(self.kind, ())
         small_layers = {name: weights[name] for name in biased}
         if readout is not None:
-            small_layers["readout"] = readout.weight
+            small_layers["readout"] = jnp.concatenate([readout.weight] * logit_parts(before.dtype), 1)
             taps["last"], scale = of([small_layers["readout"]], [notes["last"]])
             scales.append(scale)
         if small_layers:
