@@ -28,6 +28,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 from humboldt.models.loop.fused import kernels, tape
+from humboldt.models.loop.fused.recorded import product
 
 KINDS = ("rnn", "tanh_rnn", "lstm", "gru", "stack_rnn", "tape_rnn")
 CHECKED = 3  # members that are also computed in double precision
@@ -225,9 +226,6 @@ def by_kernel(kind: str, p: dict[str, Any], symbols: Any, target: Any) -> tuple[
     outputs, notes, residuals = forward(kind, weights, p["table"], symbols)
     found = backward(kind, weights, residuals, outputs, target)
 
-    def product(note: Any, d: Any) -> Any:
-        return jnp.einsum("mbti,mbto->mio", note, d, preferred_element_type=jnp.float32)
-
     by_scale = 1 / found.scale[:, 0, None, None]
     num_symbols = p["table"].shape[1]
     if kind in kernels.GATED:
@@ -248,7 +246,8 @@ def by_kernel(kind: str, p: dict[str, Any], symbols: Any, target: Any) -> tuple[
         if k not in ("readout", "last"):
             gradients[f"{k}_bias"] = d.sum((1, 2), dtype=jnp.float32)
     if "last" in gradients:
-        gradients["readout"] += gradients.pop("last")
+        parts = gradients["readout"] + gradients.pop("last")
+        gradients["readout"] = parts.reshape(*parts.shape[:2], -1, p["readout"].shape[2]).sum(2)
     return outputs, gradients
 
 

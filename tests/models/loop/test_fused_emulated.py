@@ -58,7 +58,7 @@ def drawn(case: Case) -> tuple[dict[str, Any], Any, Any, Any]:
 
 def compare(case: Case) -> None:
     weights, table, symbols, d_outputs = drawn(case)
-    scans, results = Scans(), []
+    scans, results, of_logits = Scans(), [], ("readout", "last") if case.classes else ()
     for road in (kernels, scans):
         outputs, notes, residuals = road.forward(case.kind, weights, table, symbols, activation=case.activation)
         d_drive, d_taps, scale = road.backward(
@@ -66,7 +66,8 @@ def compare(case: Case) -> None:
         )
         by_scale = 1 / scale[:, :, None, None]
         gradients = jax.tree.map(lambda d, by=by_scale: jnp.asarray(d, jnp.float32) * by, (d_drive, d_taps))
-        results.append({"outputs": outputs, "notes": notes, "gradients": gradients})
+        logits = {name: in_one(gradients[1].pop(name), case.classes) for name in of_logits}
+        results.append({"outputs": outputs, "notes": notes, "gradients": gradients, "logits": logits})
     ours, theirs = results
     if case.kind in kernels.GATED:  # without the units that the kernel adds
         inputs, columns = ours["notes"]["inputs"], kernels.gated_table(case.symbols)[0]
@@ -75,9 +76,15 @@ def compare(case: Case) -> None:
     close(ours["outputs"], theirs["outputs"], 1e-3 if case.kind in kernels.GATED else 5e-5)
     close(ours["notes"], theirs["notes"], 4e-3)
     close(ours["gradients"], theirs["gradients"], 8e-3)
+    close(ours["logits"], theirs["logits"], 5e-4)
     evaluated = kernels.forward(case.kind, weights, table, symbols, activation=case.activation, keeps=False)
     np.testing.assert_array_equal(evaluated.outputs, ours["outputs"])
     assert evaluated[1:] == ({}, ())
+
+
+def in_one(parts: Any, classes: int) -> Any:
+    """Returns gradients of logits in one number each."""
+    return parts.reshape(*parts.shape[:3], -1, classes).sum(3)
 
 
 def close(ours: Any, theirs: Any, tolerance: float) -> None:

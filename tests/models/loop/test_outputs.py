@@ -194,6 +194,32 @@ def test_no_program_has_a_gradient_of_the_weights_for_each_example(kernel_scans:
     assert not any(batch in shape[:-2] and shape[-2:] in products for shape in shapes)
 
 
+def test_no_program_lets_xla_join_gradients_of_weights(kernel_scans: Scans, monkeypatch: pytest.MonkeyPatch):
+    """It would copy their factors, which are large, where products have one in common."""
+    self_test._faults.update({(*key[:-1], True): "" for key in faultless("stack_rnn", (2, 8))})
+    layer = Linear(8, 2, key=jax.random.key(7))
+    build = BUILD["stack_rnn"]
+    monkeypatch.setitem(BUILD, "stack_rnn", lambda key, *sizes: (build(key, *sizes), scaled(layer, jnp.array(2.0))))
+    run, arguments = learned(read_out_of(by_choice, False), "stack_rnn", (2, 8, 3, 6), own=False)
+    text = run.lower(*arguments).as_text()
+    barriers = set(re.findall(r"(%\w+):2 = stablehlo.optimization_barrier ", text))
+    over_time = r"batching_dims = \[0, 1\] x \[0, 1\], contracting_dims = \[2, 3\] x \[2, 3\]"
+    products = re.findall(rf"dot_general (\S+), (\S+), {over_time}.* : \(tensor<[0-9x]*x(\d+)xf32>, ", text)
+    assert sorted(int(columns) for _, _, columns in products) == [1, 1, 6, 8, 8, 8]
+    for *factors, columns in products:
+        assert all(factor.split("#")[0] in barriers for factor in factors) == (columns != "1")
+
+
+def test_gradients_of_logits_keep_more_bits_than_bfloat16_has():
+    d_logits = jnp.asarray(np.random.default_rng(0).standard_normal((2, 3, 5, 4)), jnp.float32)
+    taps = kernels.readout_taps(d_logits, jnp.array([1.0, 2.0]), jnp.dtype("bfloat16"))
+    later, last = (np.asarray(taps[name], np.float32).reshape(2, 3, -1, 2, 4).sum(3) for name in ("readout", "last"))
+    expected = d_logits * jnp.array([1.0, 2.0])[:, None, None, None]
+    np.testing.assert_allclose(later[:, :, 1:], expected[:, :, :-1], rtol=2**-16)
+    np.testing.assert_allclose(last, expected[:, :, -1:], rtol=2**-16)
+    assert (later[:, :, 0] == 0).all()
+
+
 def test_any_order_of_axes_leads_to_one_call(kernel_scans: Scans):
     """Examples of members, members of examples, and two cells inside an example, as in a network that reads twice."""
     self_test._faults.update(faultless("rnn", (2, 8)))

@@ -61,7 +61,7 @@ class Gradients(NamedTuple):
     d_drive: Float[Array, "member example time drive"]
     # Of the outputs of the layers `value` and `action` of a stack, and `readout`. As what they are applied to is noted
     # `before` the next step, row t is for step t - 1. The last step's effect on the stack is never read; its logits
-    # are: `last`.
+    # are: `last`. Both are in `logit_parts`.
     d_taps: dict[str, Float[Array, "member example time _"]]
     scale: Float[Array, "member example"]
 
@@ -207,10 +207,7 @@ def _rnn_backward(
     outcome = _launch_rnn(kind, activation, "backward", size, results, arguments, d_outputs[0, :, :, 0], shared)
     d_taps = readout_taps(d_outputs, scale, _NOTES[activation]) if classes else {}
     if kind == "stack_rnn":
-        ends = np.cumsum([0, CELL, 3, classes])
-        names = ("value", "action", *(["readout"] if classes else []))
-        widths = {"value": weights["value"].shape[2], "action": 3, "readout": classes}
-        d_taps |= {name: outcome[1][..., end : end + widths[name]] for name, end in zip(names, ends, strict=False)}
+        d_taps |= {"value": outcome[1][..., : weights["value"].shape[2]], "action": outcome[1][..., CELL : CELL + 3]}
     return Gradients(outcome[0][..., :hidden], d_taps, jnp.broadcast_to(scale[:, None], (members, batch)))
 
 
@@ -227,11 +224,18 @@ def _classes(weights: Mapping[str, Array]) -> int:
     return weights["readout"].shape[2] if "readout" in weights else 0
 
 
+def logit_parts(dtype: Any) -> int:
+    """Returns how many numbers of a type make up a gradient of a logit: their columns follow each other. bfloat16 alone
+    is too coarse."""
+    return 2 if dtype == jnp.bfloat16 else 1
+
+
 def readout_taps(
     d_logits: Float[Array, "member example time class"], scale: Float[Array, " member"], dtype: Any
 ) -> dict[str, Array]:
     """Returns the gradients of logits as in `Gradients.d_taps`."""
-    scaled = (d_logits * scale[:, None, None, None]).astype(dtype)
+    scaled = d_logits * scale[:, None, None, None]
+    scaled = jnp.concatenate(_split(scaled), 3) if logit_parts(dtype) == 2 else scaled.astype(dtype)
     later = jnp.pad(scaled[:, :, :-1], ((0, 0), (0, 0), (1, 0), (0, 0)))
     return {"readout": later, "last": scaled[:, :, -1:]}
 

@@ -15,7 +15,7 @@ from humboldt.models.cells.lstm import LSTMCell
 from humboldt.models.cells.rnn import Activation, RNNCell
 from humboldt.models.cells.with_memory import MemoryCell
 from humboldt.models.layers.linear import Linear
-from humboldt.models.loop.fused.kernels import GATED, gated_table, reads_out
+from humboldt.models.loop.fused.kernels import GATED, gated_table, logit_parts, reads_out
 from humboldt.models.loop.fused.recorded import recorded
 from humboldt.models.loop.fused.tape import TapeKernel, is_known, start_of, taps_of, weights_of
 from humboldt.models.memories.stack import Stack
@@ -134,11 +134,10 @@ class Parts(NamedTuple):
         the one-hot symbol behind it, `read`, the reading, and `last`, the hidden state after all steps.
         """
         before = notes["inputs"] if self.kind in GATED else notes["before"]
+        weights = self.weights(readout)
         # Nothing is added, but all weights now differ along the same axes of `vmap`: those of members. And so do
         # symbols that members share: else XLA would sort the gradients of all drives for one product of all members.
-        zero = 0 * jax.lax.stop_gradient(
-            sum((x.reshape(-1)[0] for x in self.weights(readout).values()), start=table[0, 0])
-        )
+        zero = 0 * jax.lax.stop_gradient(sum((x.reshape(-1)[0] for x in weights.values()), start=table[0, 0]))
 
         def of(weights: list[Array], inputs: list[Array], axis: int = 0) -> tuple[Array, Array]:
             return recorded(jnp.concatenate(weights, axis) + zero, jnp.concatenate(inputs, 1))
@@ -159,25 +158,26 @@ class Parts(NamedTuple):
         always = (symbols[:, None] >= 0).astype(before.dtype) + zero.astype(before.dtype)
         taps: dict[str, Array] = {}
         scales = [scale]
-        # Gradients of the layers on a hidden state come with the step that finds it, the next one.
-        layers = {} if readout is None else {"readout": readout.weight}
         if self.tape is not None:
-            taps, others = taps_of(self.weights(), notes, always, of)
+            taps, others = taps_of(weights, notes, always, of)
             scales += others
-        elif self.stack is not None:
-            layers = {"value": self.stack.value.weight, "action": self.stack.action.weight, **layers}
-        if layers:
-            outputs, scale = of([_with_rows(weight, before.shape[1]) for weight in layers.values()], [before], 1)
-            ends = np.cumsum([weight.shape[1] for weight in layers.values()])[:-1]
-            taps |= zip(layers, jnp.split(outputs, ends, 1), strict=True)
-            scales.append(scale)
-        if self.stack is not None:
-            for name in ("value", "action"):
-                bias, scale = of([_bias(getattr(self.stack, name))[None]], [always])
-                taps[name] = taps[name] + bias
-                scales.append(scale)
+        # Small layers on the hidden state share a product. Their gradients come with the step that finds the state, the
+        # next one.
+        biased = {"stack_rnn": ("value", "action"), "tape_rnn": ("action",)}.get(self.kind, ())
+        small_layers = {name: weights[name] for name in biased}
         if readout is not None:
-            taps["last"], scale = of([readout.weight], [notes["last"]])
+            small_layers["readout"] = jnp.concatenate([readout.weight] * logit_parts(before.dtype), 1)
+            taps["last"], scale = of([small_layers["readout"]], [notes["last"]])
+            scales.append(scale)
+        if small_layers:
+            rows = [_with_rows(weight, before.shape[1]) for weight in small_layers.values()]
+            outputs, scale = of(rows, [before], 1)
+            ends = np.cumsum([weight.shape[1] for weight in small_layers.values()])[:-1]
+            taps |= zip(small_layers, jnp.split(outputs, ends, 1), strict=True)
+            scales.append(scale)
+        for name in biased:
+            bias, scale = of([weights[f"{name}_bias"][None]], [always])
+            taps[name] = taps[name] + bias
             scales.append(scale)
         return drives, taps, reduce(add, scales)
 

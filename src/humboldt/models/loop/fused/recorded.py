@@ -6,6 +6,7 @@ product of such factors whose result is rounded to half precision, too; here sum
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax.core import ShapedArray
 from jax.extend.core import Primitive
@@ -27,6 +28,17 @@ def recorded(
     """
     outputs, scale = _recorded.bind(weight[None], inputs[None, None])
     return outputs[0, 0], scale[0, 0]
+
+
+def product(
+    inputs: Float[Array, "member example time in"], d_outputs: Float[Array, "member example time out"]
+) -> Float[Array, "member in out"]:
+    """Returns the sums over all steps of all examples, in single precision."""
+    if inputs.shape[3] > 1:
+        # Without a barrier, XLA may join products that share a factor: it then copies their other factors, which may be
+        # large, into one array.
+        inputs, d_outputs = jax.lax.optimization_barrier((inputs, d_outputs))
+    return jnp.einsum("mbti,mbto->mio", inputs, d_outputs, preferred_element_type=jnp.float32)
 
 
 # As in `batching`, weights have an axis of members, inputs and outputs have axes of members and examples.
@@ -55,8 +67,7 @@ def _gradient(cotangents: Any, weight: Any, inputs: Array) -> list[Any]:
     d_outputs, scale = cotangents
     if type(d_outputs) is ad.Zero:
         return [ad.Zero(weight.aval), None]
-    sums = jnp.einsum("mbti,mbto->mio", inputs, d_outputs, preferred_element_type=jnp.float32)
-    return [sums / scale[:, 0][:, None, None], None]
+    return [product(inputs, d_outputs) / scale[:, 0][:, None, None], None]
 
 
 def _batched(arguments: Any, axes: Any) -> tuple[Any, Any]:

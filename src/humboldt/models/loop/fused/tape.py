@@ -64,8 +64,8 @@ def weights_of(tape: Tape, bias: Callable[[Any], Array]) -> dict[str, Array]:
 def taps_of(
     weights: Mapping[str, Array], notes: Mapping[str, Array], always: Array, recorded: Callable[..., Any]
 ) -> tuple[dict[str, Array], list[Array]]:
-    """Returns stand-ins for the outputs of these layers at all steps, and the scales of their gradients."""
-    inputs = {"first": notes["before"], "second": notes["first"], "value": notes["second"], "action": notes["before"]}
+    """Returns stand-ins for the outputs of the layers of the value at all steps, and the scales of their gradients."""
+    inputs = {"first": notes["before"], "second": notes["first"], "value": notes["second"]}
     outputs, scales = {}, []
     for name, x in inputs.items():
         products = recorded([weights[name]], [x]), recorded([weights[f"{name}_bias"][None]], [always])

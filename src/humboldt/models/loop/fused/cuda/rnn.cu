@@ -4,9 +4,6 @@
 //
 // Macros: HIDDEN (64, 128, 256; with STACK 256), TANH (instead of ReLU), STACK, BACKWARD (instead of forward).
 #include "states.cuh"
-#ifndef ORDER
-#define ORDER 0
-#endif
 
 #ifdef STACK
 constexpr int HALF = 20;
@@ -157,34 +154,11 @@ rnn_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols,
       product_fence();
       const uint32_t states = base + (t & 1) * TILE;
 #ifdef STACK
-#if ORDER == 0
       recurrent(acc, W, base + LOW, p.group, states, 1);
       product_commit();
       write(t - 1);
       heads_of(t - 1, sums);
       __syncthreads();
-#elif ORDER == 1
-      heads_of(t - 1, sums);
-      by_high(acc, W, states, 1);
-      by_high(acc, W, states + PART, 1);
-      by_low(acc, base + LOW, p.group, states);
-      product_commit();
-      write(t - 1);
-      __syncthreads();
-#elif ORDER == 2
-      heads_of(t - 1, sums);
-      by_high(acc, W, states, 1);
-      by_high(acc, W, states + PART, 1);
-      product_commit();
-      __syncthreads();
-#elif ORDER == 3
-      by_high(acc, W, states, 1);
-      product_commit();
-      heads_of(t - 1, sums);
-      __syncthreads();
-      by_high(acc, W, states + PART, 1);
-      product_commit();
-#endif
       if (has_class) logit_at[(t - 1) * classes] = total(sums, 8 + dim, ex);
       float l0 = total(sums, 8, ex) + biases[8], l1 = total(sums, 9, ex) + biases[9], l2 = total(sums, 10, ex) + biases[10];
       const float v = total(sums, dim, ex) + biases[dim], top = fmaxf(l0, fmaxf(l1, l2));
@@ -219,11 +193,6 @@ rnn_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols,
         num* cell = (num*)(smem + READING + (ex >> 3) * 256 + (ex & 7) * 16) + dim;
         cell[0] = high; cell[64] = __float2bfloat16_rn(s[0] - __bfloat162float(high));
       }
-#if ORDER >= 2
-      by_low(acc, base + LOW, p.group, states);
-      product_commit();
-      write(t - 1);
-#endif
       async_fence();
       __syncthreads();
       product_fence();
@@ -237,35 +206,10 @@ rnn_forward(const Sizes* __restrict__ sizes_at, const int* __restrict__ symbols,
         if (t > 1) write_logits(t - 2, sums_of(t - 2));
         heads_of(t - 1, sums_of(t - 1));
       };
-#if ORDER == 0
       recurrent(acc, W, base + LOW, p.group, states, 0);
       product_commit();
       write(t - 1);
       if (classes) read_out();
-#elif ORDER == 1
-      by_high(acc, W, states, 0);
-      write(t - 1);
-      by_high(acc, W, states + PART, 1);
-      if (classes) read_out();
-      by_low(acc, base + LOW, p.group, states);
-      product_commit();
-#elif ORDER == 2
-      if (p.group & 1) {
-        write(t - 1);
-        if (classes) read_out();
-      }
-      recurrent(acc, W, base + LOW, p.group, states, 0);
-      product_commit();
-      if (!(p.group & 1)) {
-        write(t - 1);
-        if (classes) read_out();
-      }
-#elif ORDER == 3
-      write(t - 1);
-      if (classes) read_out();
-      recurrent(acc, W, base + LOW, p.group, states, 0);
-      product_commit();
-#endif
       load(drive, t);
 #endif
       product_wait();
@@ -470,57 +414,15 @@ rnn_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weights
       keep(acc);
       product_fence();
       const uint32_t states = base + (n & 1) * TILE;
-      auto write = [&]() { write_notes(p, smem + (n & 1) * TILE, d_drive, T, t + 1, scale); };
+      recurrent(acc, W, base + LOW, p.group, states, 0);
+#ifndef STACK
+      readout_back(n);
+#endif
+      product_commit();
+      write_notes(p, smem + (n & 1) * TILE, d_drive, T, t + 1, scale);
 #ifdef STACK
-      auto read_heads = [&]() { heads(p, (const uint4*)(smem + HEADS), (const uint4*)(smem + HEADS + HEADS_BYTES), states, sums); };
-#if ORDER == 0
-      recurrent(acc, W, base + LOW, p.group, states, 0);
-      product_commit();
-      write();
-      read_heads();
+      heads(p, (const uint4*)(smem + HEADS), (const uint4*)(smem + HEADS + HEADS_BYTES), states, sums);
       __syncthreads();
-#elif ORDER == 1
-      read_heads();
-      recurrent(acc, W, base + LOW, p.group, states, 0);
-      product_commit();
-      write();
-      __syncthreads();
-#elif ORDER == 2
-      read_heads();
-      by_high(acc, W, states, 0);
-      by_high(acc, W, states + PART, 1);
-      product_commit();
-      __syncthreads();
-#elif ORDER == 3
-      by_high(acc, W, states, 0);
-      product_commit();
-      read_heads();
-      __syncthreads();
-      by_high(acc, W, states + PART, 1);
-      product_commit();
-#endif
-#else
-#if ORDER == 0 || ORDER == 3
-      recurrent(acc, W, base + LOW, p.group, states, 0);
-      readout_back(n);
-      product_commit();
-      write();
-#elif ORDER == 1
-      by_high(acc, W, states, 0);
-      write();
-      by_high(acc, W, states + PART, 1);
-      by_low(acc, base + LOW, p.group, states);
-      readout_back(n);
-      product_commit();
-#elif ORDER == 2
-      if (p.group & 1) write();
-      recurrent(acc, W, base + LOW, p.group, states, 0);
-      readout_back(n);
-      product_commit();
-      if (!(p.group & 1)) write();
-#endif
-#endif
-#ifdef STACK
       if (!half) g[0] += total(sums, dim, ex);
 #define WORD(i) (((i) & 3) == 0 ? kv[(i) >> 2].x : ((i) & 3) == 1 ? kv[(i) >> 2].y : ((i) & 3) == 2 ? kv[(i) >> 2].z : kv[(i) >> 2].w)
       const float push = (WORD(10) & 0xFFFF) * (1.f / 65535.f), pop = (WORD(10) >> 16) * (1.f / 65535.f), stay = 1.f - push - pop;
@@ -548,11 +450,6 @@ rnn_backward(const Sizes* __restrict__ sizes_at, const num* __restrict__ weights
       const float mean = push * d_push + pop * d_pop + stay * d_stay;
       const float mine = !half ? d_value : dim == 0 ? push * (d_push - mean) : dim == 1 ? pop * (d_pop - mean) : dim == 2 ? stay * (d_stay - mean) : d_logit;
       if (!half || dim < 3 || has_class) store_cell(mine);
-#if ORDER >= 2
-      by_low(acc, base + LOW, p.group, states);
-      product_commit();
-      write();
-#endif
       async_fence();
       __syncthreads();
       if (writes_taps) *(uint4*)(taps_at + (uint32_t)(t + 1) * 16) = *(const uint4*)(smem + DY + (p.tid >> 4) * 256 + (p.tid & 1) * 128 + (p.tid >> 1 & 7) * 16);
