@@ -372,9 +372,7 @@ gated_backward(const Sizes* __restrict__ sizes_at, const float* __restrict__ wei
   num* d_drive_at = d_drive + (p.example + p.row) * T * (4 * H) + p.rank * 64 + p.pair * 8;
   const uint4* next_kept = group_kept + p.tid * keep_piece;  // of the first ten threads, a piece each
   const float* readout_at = (const float*)(smem + READOUT) + p.pair * 8;
-  // Sums for this block and the next one, and those for the others: these are sent while products run.
-  constexpr int NEAR = H < 128 ? H : 128;
-  float acc[NEAR / 2], far[64], d_memory[32];
+  float acc[H / 2], d_memory[32];
   uint32_t A[64];
 #pragma unroll
   for (int i = 0; i < 32; i++) { d_memory[i] = 0.f; acc[i] = 0.f; }
@@ -456,14 +454,7 @@ gated_backward(const Sizes* __restrict__ sizes_at, const float* __restrict__ wei
       }
     }
     keep(A); keep(acc);
-    if (H > NEAR) keep(far);
     product_fence();
-    if (H > NEAR) {
-#pragma unroll
-      for (int k = 0; k < 4 * PRODUCTS; k++)
-        product(far, A[k * 4], A[k * 4 + 1], A[k * 4 + 2], A[k * 4 + 3], swizzled(weights_at + (k >> 2) * H * 128 + NEAR * 128 + (k & 3) * 32), k > 0);
-      product_commit();
-    }
 #pragma unroll
     for (int k = 0; k < 4 * PRODUCTS; k++)
       product(acc, A[k * 4], A[k * 4 + 1], A[k * 4 + 2], A[k * 4 + 3], swizzled(weights_at + (k >> 2) * H * 128 + (k & 3) * 32), k > 0);
@@ -484,21 +475,17 @@ gated_backward(const Sizes* __restrict__ sizes_at, const float* __restrict__ wei
       if (p.tid == 0) barrier_expect(full, PEERS * PARTS * 2048);
       if (n > 0) barrier_wait(empty, (n - 1) & 1);
     }
-    auto send_part = [&](const float* x, int s) {
-#pragma unroll
-      for (int k = 0; k < PARTS; k++, x += 8)
-        send(peer_received[s] + k * 2048, pack_saturated(x[0], x[1]), pack_saturated(x[2], x[3]), pack_saturated(x[4], x[5]),
-             pack_saturated(x[6], x[7]), peer_full[s]);
-    };
-    if (H > NEAR) {
-      product_wait_but_one();
-      keep(far);
-      if (sends) { send_part(far, 1); send_part(far + 32, 2); }
-    }
     product_wait();
     keep(acc); keep(A);
     if (!sends) break;
-    if (PEERS > 0) send_part(acc + 32, 0);
+#pragma unroll
+    for (int s = 0; s < PEERS; s++)
+#pragma unroll
+      for (int k = 0; k < PARTS; k++) {
+        const float* x = acc + 32 + s * 32 + k * 8;
+        send(peer_received[s] + k * 2048, pack_saturated(x[0], x[1]), pack_saturated(x[2], x[3]), pack_saturated(x[4], x[5]),
+             pack_saturated(x[6], x[7]), peer_full[s]);
+      }
   }
   cluster_sync();
 }

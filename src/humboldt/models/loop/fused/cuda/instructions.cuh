@@ -9,8 +9,6 @@ __device__ __forceinline__ uint32_t shared(const void* p) { return (uint32_t)__c
 __device__ __forceinline__ void product_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void product_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void product_wait() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
-// For all products but those committed last.
-__device__ __forceinline__ void product_wait_but_one() { asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory"); }
 template <int N> __device__ __forceinline__ void keep(float (&d)[N]) {
 #pragma unroll
   for (int i = 0; i < N; i++) asm volatile("" : "+f"(d[i])::"memory");
