@@ -11,7 +11,6 @@ inline Barrier& barrier_at(uint32_t at) { return block_at(at).barriers.at(at & 0
 inline void product_fence() {}
 inline void product_commit() {}
 inline void product_wait() {}
-inline void product_wait_but_one() {}
 template <class T> void keep(T&) {}
 inline void async_fence() {}
 struct Matrices { uint32_t at, r[4]; };
