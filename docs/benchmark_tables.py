@@ -352,6 +352,7 @@ def loop() -> str:
         + ", ".join(f"{x['hidden_size']} units {x['median_ratio']:.2f}" for x in as_run if x["module"] == module)
         for module, title in titles.items()
     )
+    most, fewest = (len(next(x["rounds"] for x in as_run if x["module"] == module)) for module in titles)
     _, members = records("torch_members-two-cpu")
     processes = [part["ratio"] for part in members["rounds"]]
     return paragraph(
@@ -364,7 +365,7 @@ def loop() -> str:
         f"A bare loop with {two_threads['bare_threads']} threads is {two_threads['median_ratio']:.2f} times as fast as "
         f"one of ours with one, on idle cores ({link('torch_loop-two-threads-cpu')}), so a single member that is "
         "not tiny is trained with all threads. Ours then takes this many times as long as a bare loop with PyTorch's "
-        f"own threads (medians of {len(as_run[0]['rounds'])} rounds on idle cores): {sizes} "
+        f"own threads (medians of {most} rounds, Transformers {fewest}, on idle cores): {sizes} "
         f"({link('torch_loop-as-run-cpu', 'jsonl')}). Two members in two processes "
         f"do {members['median_ratio']:.2f} times as many steps as one after the other (median; {min(processes):.2f} to "
         f"{max(processes):.2f}) ({link('torch_members-two-cpu', 'jsonl')})."
