@@ -3,8 +3,8 @@
 A test set has up to 5 * 10^7 distinct prefixes, and the number of rows changes at almost every step, so that a program
 compiled for each shape would be compiled very often. The networks of the paper are therefore implemented once more, in
 NumPy and Numba, and a test compares them with the originals. Any other network is run by JAX: one token at a time if it
-has `start` and `step` and is not slower so (`prefers_steps`), otherwise whole strings, whose logits at every step answer
-for all prefixes.
+has `start` and `step` and is faster this way (`prefers_steps`), otherwise whole strings, whose logits at every step
+answer for all prefixes.
 """
 
 from typing import Any
