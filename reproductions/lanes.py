@@ -29,11 +29,11 @@ settings.
 
 Other programs of JAX on the same card need `XLA_PYTHON_CLIENT_PREALLOCATE=false`: without it each takes three quarters
 of the memory, and no lane begins. Plan for scoring and compiling, too. With 13 lanes on one H200 (eight of tables, five
-of references), a cell of Table 2 of 10,000 steps, scored on 6,016 strings, took 2.7 to 4.1 minutes for ten Tape-RNNs,
-12.6 for ten Transformers, 10.6 for 30 Stack-RNNs whose strings are too long for the kernel, and 1.1 to 2.3 for 30 CNNs;
-30 recurrent classifiers of `syntax` took 0.7 to 2, and a quick reference of the Tape-RNN 0.9 to 7.1. An agreement of
-`bias` (100 learners) took 2.5 to 6.5 in six lanes. A lane of one processor core did not finish any task of `chomsky` of
-RetNet's references in 13 minutes.
+of references; four more on processor cores), a cell of Table 2 of 10,000 steps, scored on 6,016 strings, took 2.7 to
+4.1 minutes for ten Tape-RNNs, 12.6 for ten Transformers, 10.6 for 30 Stack-RNNs whose strings are too long for the
+kernel, and 1.1 to 2.3 for 30 CNNs; 30 recurrent classifiers of `syntax` took 0.7 to 2, and a quick reference of the
+Tape-RNN 0.9 to 7.1. An agreement of `bias` (100 learners) took 2.5 to 6.5 in six lanes. A lane of one processor core
+did not finish any task of `chomsky` of RetNet's references in 13 minutes.
 
 The Transformer of PCFG SET wants 35 GiB. With 20 GiB, in three of seven lanes, none had begun to train after five
 minutes; without a limit one was compiled in two.
